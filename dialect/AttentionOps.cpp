@@ -146,6 +146,10 @@ LogicalResult AttentionOp::verify() {
                               heads, cache, getMask()))) {
     return failure();
   }
+  // attention_c20
+  if (failed(expectFactors(*this, getFactors(), hasRelative, cache))) {
+    return failure();
+  }
   if (!hasRelative) {
     return success();
   }
@@ -213,7 +217,11 @@ LogicalResult CrossAttentionOp::verify() {
     return emitOpError() << "expected a cross cache, got " << cache;
   }
   // cross_attention_c5
-  return expectLayer(*this, getLayer(), cache.getLayers(), "cache");
+  if (failed(expectLayer(*this, getLayer(), cache.getLayers(), "cache"))) {
+    return failure();
+  }
+  // cross_attention_c6
+  return expectFactors(*this, getFactors(), /*hasRelative=*/false, cache);
 }
 
 void CrossAttentionOp::getEffects(

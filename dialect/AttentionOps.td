@@ -88,6 +88,10 @@ def Transformer_AttentionOp
     With `sinks` s a softmax has one more score, `s[h]`, whose value is zero: it
     takes its part of the weights and gives nothing.
 
+    With `factors` both products multiply elements of that type: q, K, V and the
+    weights `exp(s - m)`, m being the largest score, are rounded to it. Scores,
+    sums and the total of weights, which are added as they were, are f32.
+
     Shapes: query and result `[T, num_heads * head_dim]`, key and value
     `[T, kv_heads * head_dim]`, bias `[num_heads, 2 M + 1]`, sinks
     `[num_heads]`, relative_keys, relative_queries and relative_values
@@ -127,6 +131,8 @@ def Transformer_AttentionOp
     * C19. there are types exactly if there are segments, of 2 rows that are
       num_heads * head_dim wide; then the cache is scratch and has num_heads
       kv_heads, and the mask is bidirectional.
+    * C20. factors are bf16; then there are no relative_keys, relative_queries
+      and relative_values, and the cache is of floats.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_Rows:$key,
                        Transformer_Rows:$value, Transformer_CacheType:$cache,
@@ -152,7 +158,8 @@ def Transformer_AttentionOp
                        OptionalAttr<I64Attr>:$max_distance,
                        UnitAttr:$odd_span, UnitAttr:$rounded_slopes,
                        OptionalAttr<I64Attr>:$sparse_block,
-                       OptionalAttr<I64Attr>:$random_blocks);
+                       OptionalAttr<I64Attr>:$random_blocks,
+                       OptionalAttr<TypeAttr>:$factors);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $cache `[` $layer `]` `,` $batch
@@ -187,7 +194,7 @@ def Transformer_CrossAttentionOp
     `transformer.attention` and j over all positions that `cache[layer]` holds
     of the token's sequence: a `transformer.cache_write` of the entry `encode`
     put them there. There is no mask. With `scale_by_inverse_layer` the scale is
-    divided by `layer + 1`.
+    divided by `layer + 1`; `factors` are those of `transformer.attention`.
 
     ```mlir
     %y = transformer.cross_attention %q, %cross[%layer], %batch heads 4
@@ -205,11 +212,13 @@ def Transformer_CrossAttentionOp
     * C3. scale is finite.
     * C4. the cache is a cross cache.
     * C5. a constant layer is one of the cache's.
+    * C6. factors are bf16; then the cache is of floats.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_CacheType:$cache,
                        Index:$layer, Transformer_BatchType:$batch,
                        I64Attr:$num_heads, F64Attr:$scale,
-                       UnitAttr:$scale_by_inverse_layer);
+                       UnitAttr:$scale_by_inverse_layer,
+                       OptionalAttr<TypeAttr>:$factors);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $query `,` $cache `[` $layer `]` `,` $batch `heads` $num_heads

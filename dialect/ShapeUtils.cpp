@@ -206,6 +206,25 @@ LogicalResult tfc::transformer::expectQueryTerms(Operation *op,
                     heads, "num_heads, with segments");
 }
 
+LogicalResult tfc::transformer::expectFactors(Operation *op,
+                                              std::optional<Type> factors,
+                                              bool hasRelative,
+                                              CacheType cache) {
+  if (!factors) {
+    return success();
+  }
+  if (!factors->isBF16()) {
+    return op->emitOpError() << "expected factors of bf16, got " << *factors;
+  }
+  if (hasRelative || !isa<FloatType>(cache.getElementType())) {
+    return op->emitOpError()
+           << "expected a cache of floats and no relative terms with factors, "
+              "got "
+           << (hasRelative ? "relative terms" : "a cache of integers");
+  }
+  return success();
+}
+
 LogicalResult tfc::transformer::expectSparse(Operation *op,
                                              std::optional<uint64_t> block,
                                              std::optional<uint64_t> random,

@@ -82,6 +82,12 @@ mlir::LogicalResult expectQueryTerms(mlir::Operation *op,
                                      const QueryTerms &terms, int64_t heads,
                                      CacheType cache, Mask mask);
 
+/// What attention multiplies is bf16, if anything but f32: then no terms of
+/// distances are multiplied, and no integers.
+mlir::LogicalResult expectFactors(mlir::Operation *op,
+                                  std::optional<mlir::Type> factors,
+                                  bool hasRelative, CacheType cache);
+
 /// Block-sparse attention has both its numbers, in their ranges, and is plain:
 /// bidirectional, without window and cap.
 mlir::LogicalResult expectSparse(mlir::Operation *op,

@@ -127,6 +127,10 @@ LogicalResult PagedAttentionOp::verify() {
                               heads, cache, getMask()))) {
     return failure();
   }
+  // paged_attention_c14
+  if (failed(expectFactors(*this, getFactors(), hasRelative, cache))) {
+    return failure();
+  }
   return hasRelative ? expectSize(*this, "a cache with a number of kv_heads",
                                   cache.getKvHeads(), heads,
                                   "num_heads, with relative terms")

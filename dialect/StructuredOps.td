@@ -54,8 +54,8 @@ def Transformer_PagedAttentionOp
     elements of `init`. `distance_rows[M + d]` is the row of `relative_keys`,
     `relative_queries` and `relative_values` for a key that is d in [-M, M]
     before the query: the same for the last 16 at each end, and for all farther
-    ones. `rounded_slopes`, `sparse_block` and `random_blocks` are those of
-    `transformer.attention`, and so are `query_bias`, `relative_bias`,
+    ones. `rounded_slopes`, `sparse_block`, `random_blocks` and `factors` are
+    those of `transformer.attention`, and so are `query_bias`, `relative_bias`,
     `segments`, `segment_bias` and `types`.
 
     Constraints:
@@ -82,6 +82,8 @@ def Transformer_PagedAttentionOp
     * C13. there are types exactly if there are segments, of 2 rows that are
       num_heads * head_dim wide; then the cache is scratch and has num_heads
       kv_heads, and the mask is bidirectional.
+    * C14. factors are bf16; then there are no distance_rows, and the cache is
+      of floats.
   }];
   let arguments = (ins Transformer_RowsOrBuffer:$query, F32:$scale,
                        Transformer_CacheType:$cache, Index:$layer,
@@ -105,7 +107,8 @@ def Transformer_PagedAttentionOp
                        OptionalAttr<F64Attr>:$log_base,
                        UnitAttr:$rounded_slopes,
                        OptionalAttr<I64Attr>:$sparse_block,
-                       OptionalAttr<I64Attr>:$random_blocks);
+                       OptionalAttr<I64Attr>:$random_blocks,
+                       OptionalAttr<TypeAttr>:$factors);
   let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{
     $query `,` $scale `,` $cache `[` $layer `]` `,` $batch (`bias` $bias^)?

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/AmxTiles.h"
 
+#include "compiler/cpu/AmxRegisters.h"
 #include "compiler/cpu/MovingPointer.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,13 +16,12 @@ using namespace mlir;
 using namespace tfc;
 
 /// Of a register: rows, their bytes, and words or sums of four bytes in one.
-static constexpr int64_t kRows = 16;
-static constexpr int64_t kRowBytes = 64;
+static constexpr int64_t kRows = AmxRegisters::kRows;
+static constexpr int64_t kRowBytes = AmxRegisters::kRowBytes;
 static constexpr int64_t kWords = 16;
 static constexpr int64_t kWordBytes = 4;
 
 /// Registers by what they hold: sums, then one of x and one of the panel.
-static constexpr int64_t kRegisters = 8;
 static constexpr int64_t kX = 6;
 static constexpr int64_t kPanel = 7;
 /// Columns of registers that there are sums for, of two rows of them.
@@ -41,9 +41,9 @@ class AmxBody {
 public:
   AmxBody(func::FuncOp function, OpBuilder &builder, const PanelLayout &layout,
           Type rowElement, int64_t itemRows, bool asksNext)
-      : k(function.getLoc(), builder, Value()), b(k.builder()), layout(layout),
-        rowElement(rowElement),
-        itemTiles(std::max<int64_t>(itemRows / (2 * kRows), 1)),
+      : k(function.getLoc(), builder, Value()), b(k.builder()), registers(b),
+        layout(layout), rowElement(rowElement),
+        mostTiles(std::max<int64_t>(itemRows / (2 * kRows), 1)),
         asksNext(asksNext) {
     ValueRange arguments = function.getArguments();
     Value *const places[] = {&x, &rowBytes, &rows, &panel, &turns, &sums};
@@ -61,71 +61,52 @@ private:
 
   int64_t columns() const { return layout.width / kWords; }
   int64_t turnBytes() const { return kWords * layout.rowBytes(); }
-  Value integer(int64_t value, unsigned bits) {
-    return arith::ConstantOp::create(
-        b, b.getIntegerAttr(b.getIntegerType(bits), value));
-  }
-  void call(StringRef intrinsic, ValueRange operands) {
-    LLVM::CallIntrinsicOp::create(
-        b, b.getStringAttr(("llvm.x86." + intrinsic).str()), operands);
-  }
-  void configure(Value count);
-  void load(int64_t number, Value place, Value stride) {
-    call("tileloadd64", {integer(number, 8), place, stride});
-  }
-  void emitTile(Value row, int64_t registers);
-  void emitTurn(int64_t registers);
+  void emitWhole(Value whole, int64_t tiles);
+  void emitTile(Value row, int64_t height, int64_t tiles);
+  void emitTurn(int64_t height);
   void multiply(int64_t row, int64_t column);
-  Value findAsked(Value row, int64_t registers);
+  Value findAsked(Value row, int64_t height, int64_t tiles);
 
   KernelBuilder k;
   ImplicitLocOpBuilder &b;
+  AmxRegisters registers;
   const PanelLayout &layout;
   Type rowElement;
-  int64_t itemTiles; // of two rows of registers, in a whole item
+  int64_t mostTiles; // of two rows of registers, in a whole item
   bool asksNext;
   Value x, rowBytes, rows, panel, turns, sums;
   Value xStride, panelStride, sumStride; // i64
-  Value configuration;                   // 64 bytes
   MovingPointer places[kNumPlaces];
 };
 
 } // namespace
 
-/// Registers of sums and x have `count` rows, an index; all are as wide as
-/// they can be. Begins at zero everywhere.
-void AmxBody::configure(Value count) {
-  Value number = arith::IndexCastOp::create(b, b.getI64Type(), count);
-  // A byte each; the panel's, the last, has as many as x has words.
-  Value all = arith::MulIOp::create(b, number, integer(0x01010101010101, 64));
-  all = arith::OrIOp::create(b, all, integer(kWords << (8 * kPanel), 64));
-  LLVM::StoreOp::create(b, all, buildAddress(b, configuration, 48),
-                        /*alignment=*/8);
-  call("ldtilecfg", configuration);
-}
-
 void AmxBody::multiply(int64_t row, int64_t column) {
-  call(rowElement.isBF16() ? "tdpbf16ps" : "tdpbusd",
-       {integer(row * columns() + column, 8), integer(kX, 8),
-        integer(kPanel, 8)});
+  int64_t sums = row * columns() + column;
+  if (rowElement.isBF16()) {
+    registers.multiplyBf16(sums, kX, kPanel);
+  } else {
+    registers.multiplyBytes(sums, kX, kPanel);
+  }
 }
 
 /// The second row of registers goes through the columns backwards: the
 /// register of the panel has the last one already.
-void AmxBody::emitTurn(int64_t registers) {
+void AmxBody::emitTurn(int64_t height) {
   auto loadPanel = [&](int64_t column) {
-    load(kPanel, buildAddress(b, places[kWeights].pointer, column * kRowBytes),
-         panelStride);
+    registers.load(
+        kPanel, buildAddress(b, places[kWeights].pointer, column * kRowBytes),
+        panelStride);
   };
-  load(kX, places[kFirst].pointer, xStride);
+  registers.load(kX, places[kFirst].pointer, xStride);
   for (int64_t column = 0; column < columns(); ++column) {
     loadPanel(column);
     multiply(0, column);
   }
-  if (registers == 1) {
+  if (height == 1) {
     return;
   }
-  load(kX, places[kSecond].pointer, xStride);
+  registers.load(kX, places[kSecond].pointer, xStride);
   for (int64_t column = columns() - 1; column >= 0; --column) {
     if (column != columns() - 1) {
       loadPanel(column);
@@ -135,22 +116,22 @@ void AmxBody::emitTurn(int64_t registers) {
 }
 
 /// Sets what a tile asks for a turn and returns where it begins: of the next
-/// panel, which lies behind this one, a share where an item has more such
-/// tiles; or of its own, where the cache does not hold both and nobody reads it
-/// again. Null for nothing.
-Value AmxBody::findAsked(Value row, int64_t registers) {
+/// panel, which lies behind this one, its share where the item has `tiles` such
+/// tiles, so that few lines are asked for at a time; or of its own, where the
+/// cache does not hold both and nobody reads it again. Null for nothing.
+Value AmxBody::findAsked(Value row, int64_t height, int64_t tiles) {
   if (!asksNext) {
-    places[kAsked].bytes = registers == 1 ? turnBytes() : 0;
-    return registers == 1 ? buildAddress(b, panel, kAheadTurns * turnBytes())
+    places[kAsked].bytes = height == 1 ? turnBytes() : 0;
+    return height == 1 ? buildAddress(b, panel, kAheadTurns * turnBytes())
                           : Value();
   }
   int64_t share =
-      registers == 1
+      height == 1
           ? turnBytes()
-          : llvm::divideCeil(turnBytes() / kLineBytes, itemTiles) * kLineBytes;
+          : llvm::divideCeil(turnBytes() / kLineBytes, tiles) * kLineBytes;
   places[kAsked].bytes = share;
   Value next = buildAddress(b, panel, turns, turnBytes());
-  if (registers == 1) {
+  if (height == 1) {
     return next;
   }
   Value part = k.divide(row, 2 * kRows);
@@ -159,75 +140,71 @@ Value AmxBody::findAsked(Value row, int64_t registers) {
 
 /// The sums of `registers` times 16 rows from `row` on, or of as many of them
 /// as are configured.
-void AmxBody::emitTile(Value row, int64_t registers) {
-  for (int64_t i = 0; i < registers * columns(); ++i) {
-    call("tilezero", integer(i, 8));
+void AmxBody::emitTile(Value row, int64_t height, int64_t tiles) {
+  for (int64_t i = 0; i < height * columns(); ++i) {
+    registers.zero(i);
   }
   Value first = buildAddress(b, x, arith::MulIOp::create(b, row, rowBytes), 1);
   places[kFirst] = {first, kRowBytes};
-  places[kSecond] = {registers == 1 ? Value()
+  places[kSecond] = {height == 1 ? Value()
                                     : buildAddress(b, first, rowBytes, kRows),
                      kRowBytes};
   places[kWeights] = {panel, turnBytes()};
-  places[kAsked].pointer = findAsked(row, registers);
+  places[kAsked].pointer = findAsked(row, height, tiles);
   loopMoving(k, k.constant(0), turns, 1, places, {}, [&](Value, ValueRange) {
     for (int64_t at = 0; places[kAsked].pointer && at < places[kAsked].bytes;
          at += kLineBytes) {
       LLVM::Prefetch::create(b, buildAddress(b, places[kAsked].pointer, at),
                              /*rw=*/0, /*hint=*/2, /*cache=*/1);
     }
-    emitTurn(registers);
+    emitTurn(height);
     return KernelBuilder::Values();
   });
   Value to = buildAddress(b, sums, row, layout.width * kWordBytes);
-  for (int64_t i = 0; i < registers; ++i) {
+  for (int64_t i = 0; i < height; ++i) {
     for (int64_t j = 0; j < columns(); ++j) {
       int64_t place = i * kRows * layout.width * kWordBytes + j * kRowBytes;
-      call("tilestored64", {integer(i * columns() + j, 8),
-                            buildAddress(b, to, place), sumStride});
+      registers.store(i * columns() + j, buildAddress(b, to, place), sumStride);
     }
   }
 }
 
-/// Of the form that an instruction wants it in: the palette, and bytes of a row
-/// and rows of each register.
-static SmallVector<int8_t> writeConfiguration() {
-  SmallVector<int8_t> bytes(64, 0);
-  bytes[0] = 1;
-  for (int64_t i = 0; i < kRegisters; ++i) {
-    bytes[16 + 2 * i] = kRowBytes;
-    bytes[48 + i] = kRows;
+/// The first `whole` rows of an item, in tiles of two rows of registers of
+/// which there are at least `tiles`, or one.
+void AmxBody::emitWhole(Value whole, int64_t tiles) {
+  auto emit = [&](int64_t tiles) {
+    k.loop(k.constant(0), whole, 2 * kRows,
+           [&](Value row) { emitTile(row, 2, tiles); });
+  };
+  if (tiles == 1 || !asksNext) {
+    emit(1);
+    return;
   }
-  return bytes;
+  Value isMany = k.isAtMost(k.constant(tiles * 2 * kRows), whole);
+  k.when(isMany, [&] { emit(tiles); }, [&] { emitWhole(whole, tiles / 2); });
 }
 
 void AmxBody::emit() {
-  SmallVector<int8_t> bytes = writeConfiguration();
-  auto type =
-      VectorType::get(static_cast<int64_t>(bytes.size()), b.getI8Type());
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  Value count = LLVM::ConstantOp::create(
-      b, b.getI64Type(), b.getI64IntegerAttr(type.getNumElements()));
-  configuration = LLVM::AllocaOp::create(b, pointer, b.getI8Type(), count,
-                                         /*alignment=*/kLineBytes);
-  Value constant = LLVM::ConstantOp::create(
-      b, type, DenseElementsAttr::get(type, ArrayRef<int8_t>(bytes)));
-  LLVM::StoreOp::create(b, constant, configuration, /*alignment=*/kLineBytes);
+  registers.begin(
+      LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                             b.getI8Type(), registers.stride(kLineBytes),
+                             /*alignment=*/kLineBytes),
+      kPanel);
   xStride = arith::IndexCastOp::create(b, b.getI64Type(), rowBytes);
-  panelStride = integer(layout.rowBytes(), 64);
-  sumStride = integer(layout.width * kWordBytes, 64);
+  panelStride = registers.stride(layout.rowBytes());
+  sumStride = registers.stride(layout.width * kWordBytes);
 
   Value zero = k.constant(0);
   Value whole = k.scale(k.divide(rows, 2 * kRows), 2 * kRows);
   k.when(k.isLess(zero, whole), [&] {
-    configure(k.constant(kRows));
-    k.loop(zero, whole, 2 * kRows, [&](Value row) { emitTile(row, 2); });
+    registers.configure(k.constant(kRows));
+    emitWhole(whole, mostTiles);
   });
   k.loop(whole, rows, kRows, [&](Value row) {
-    configure(k.min(k.subtract(rows, row), k.constant(kRows)));
-    emitTile(row, 1);
+    registers.configure(k.min(k.subtract(rows, row), k.constant(kRows)));
+    emitTile(row, 1, 1);
   });
-  call("tilerelease", {});
+  registers.release();
   func::ReturnOp::create(b);
 }
 

@@ -18,12 +18,13 @@ using Values = KernelBuilder::Values;
 /// Scores that softmax takes at a time: few, because a query sees any number,
 /// and many enough that exponentials overlap.
 static constexpr int64_t kChunk = 32;
+static_assert(kChunk == AmxAttention::kStep);
 
 AttentionSoftmax::AttentionSoftmax(KernelBuilder &k, AttentionScratch &scratch,
                                    AttentionTiles &tiles, AttentionScore &score,
-                                   int64_t lanes)
+                                   int64_t lanes, AmxAttention *products)
     : k(k), b(k.builder()), scratch(scratch), tiles(tiles), score(score),
-      lanes(lanes), numVectors(kChunk / lanes) {}
+      lanes(lanes), products(products), numVectors(kChunk / lanes) {}
 
 AttentionSoftmax::Visible AttentionSoftmax::visibleOf(const AttentionHead &head,
                                                       const Stretch &stretch,
@@ -76,9 +77,13 @@ void AttentionSoftmax::emitMaximum(const AttentionHead &head,
     score.beginSegments(head.item, query, own);
   }
   Value lowest = broadcast(k.number(std::numeric_limits<float>::lowest()));
+  Value scale = scaleOf(head, row);
   auto maximum = [&](Value column, ValueRange carried, const Values &masks) {
     Values scores = loadScores(k.add(visible.place, column));
     for (auto [u, vector] : llvm::enumerate(scores)) {
+      if (scale) {
+        vector = arith::MulFOp::create(b, vector, scale);
+      }
       if (score.isAdjusted()) {
         Value from = k.add(column, u * lanes);
         vector = score.adjust(vector, own, k.add(stretch.begin, from));
@@ -106,10 +111,15 @@ void AttentionSoftmax::emitWeights(const AttentionHead &head,
   Visible visible = visibleOf(head, stretch, row);
   Value highest = broadcast(tiles.loadScratch(k.add(row, scratch.maxima)));
   Value none = broadcast(k.number(0));
+  // What is adjusted has its scale.
+  Value scale = score.isAdjusted() ? Value() : scaleOf(head, row);
   auto exponential = [&](Value column, ValueRange carried,
                          const Values &masks) {
     Values scores = loadScores(k.add(visible.place, column)), totals;
     for (auto [u, score] : llvm::enumerate(scores)) {
+      if (scale) {
+        score = arith::MulFOp::create(b, score, scale);
+      }
       if (!masks.empty()) {
         score = arith::SelectOp::create(b, masks[u], score, highest);
       }
@@ -118,8 +128,12 @@ void AttentionSoftmax::emitWeights(const AttentionHead &head,
       if (!masks.empty()) {
         weight = arith::SelectOp::create(b, masks[u], weight, none);
       }
-      tiles.storeScratch(weight,
-                         k.add(k.add(visible.place, column), u * lanes));
+      if (products) {
+        products->storeWeights(weight, row, k.add(column, u * lanes));
+      } else {
+        tiles.storeScratch(weight,
+                           k.add(k.add(visible.place, column), u * lanes));
+      }
       totals.push_back(arith::AddFOp::create(b, carried[u], weight));
     }
     return totals;
@@ -128,10 +142,29 @@ void AttentionSoftmax::emitWeights(const AttentionHead &head,
       fold(inChunks(visible, none, exponential), [&](Value x, Value y) {
         return Value(arith::AddFOp::create(b, x, y));
       });
+  if (products) {
+    Value begin = visible.begin ? visible.begin : k.constant(0);
+    products->clearWeights(
+        stretch, row, k.scale(k.divide(begin, kChunk), kChunk),
+        k.scale(k.roundUpDivide(visible.end, kChunk), kChunk));
+  }
   Value decay = tiles.loadScratch(k.add(row, scratch.decays));
   Value before = tiles.loadScratch(k.add(row, scratch.totals));
   tiles.storeScratch(math::FmaOp::create(b, before, decay, total),
                      k.add(row, scratch.totals));
+}
+
+AmxAttention::Range AttentionSoftmax::rangeOf(const AttentionHead &head,
+                                              const Stretch &stretch,
+                                              Value row) {
+  Visible visible = visibleOf(head, stretch, row);
+  return {visible.begin ? visible.begin : k.constant(0), visible.end};
+}
+
+Value AttentionSoftmax::scaleOf(const AttentionHead &head, Value row) {
+  return products
+             ? broadcast(score.scale(head.item, head.queryOf(k, row)))
+             : Value();
 }
 
 Values AttentionSoftmax::loadScores(Value place) {

@@ -4,7 +4,7 @@
 #ifndef TFC_COMPILER_CPU_ATTENTIONSOFTMAX_H
 #define TFC_COMPILER_CPU_ATTENTIONSOFTMAX_H
 
-#include "compiler/cpu/AttentionTiles.h"
+#include "compiler/cpu/AmxAttention.h"
 
 namespace tfc {
 
@@ -14,8 +14,11 @@ namespace tfc {
 /// and the number of lanes.
 class AttentionSoftmax {
 public:
+  /// With `products` scores have no scale yet, and weights are stored as these
+  /// read them.
   AttentionSoftmax(KernelBuilder &k, AttentionScratch &scratch,
-                   AttentionTiles &tiles, AttentionScore &score, int64_t lanes);
+                   AttentionTiles &tiles, AttentionScore &score, int64_t lanes,
+                   AmxAttention *products);
 
   /// Adjusts the scores of the stretch that the row sees, updates the row's
   /// maximum, and says how much what was before decays.
@@ -25,6 +28,9 @@ public:
   /// total.
   void emitWeights(const AttentionHead &head, const Stretch &stretch,
                    mlir::Value row);
+  /// The j of the stretch that a row sees.
+  AmxAttention::Range rangeOf(const AttentionHead &head, const Stretch &stretch,
+                              mlir::Value row);
 
 private:
   using Values = KernelBuilder::Values;
@@ -54,6 +60,8 @@ private:
   fold(Values vectors,
        llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   mlir::Value broadcast(mlir::Value number);
+  /// What the row's scores are multiplied by, or null.
+  mlir::Value scaleOf(const AttentionHead &head, mlir::Value row);
   mlir::Value larger(mlir::Value x, mlir::Value y);
 
   KernelBuilder &k;
@@ -62,6 +70,7 @@ private:
   AttentionTiles &tiles;
   AttentionScore &score;
   int64_t lanes;
+  AmxAttention *products; // or null
   int64_t numVectors; // of a chunk of scores
 };
 

@@ -24,22 +24,27 @@ static constexpr int64_t kGroups =
 /// With more rows a tile computes for longer than the next block takes to come.
 static constexpr int64_t kMaxPrefetchRows = 4;
 
-AttentionScratch::AttentionScratch(int64_t headDim, int64_t tableSize,
-                                   int64_t relativeSize, bool keepsWeights)
-    : rowStride(llvm::alignTo(headDim, 16)) {
-  constexpr int64_t rows = VectorCache::kQueryRows;
+AttentionScratch::AttentionScratch(const Needs &needs)
+    : rowStride(llvm::alignTo(needs.headDim, 16)) {
+  int64_t rows = needs.rows;
   sums = queries + rows * rowStride;
   scores = sums + rows * rowStride;
   maxima = scores + rows * kScoreStride;
   totals = maxima + rows;
   decays = totals + rows;
   table = llvm::alignTo(decays + rows, 16);
-  relative = llvm::alignTo(table + tableSize, 16);
-  size = llvm::alignTo(relative + relativeSize, 16);
+  relative = llvm::alignTo(table + needs.tableSize, 16);
+  size = llvm::alignTo(relative + needs.relativeSize, 16);
   weights = scores;
-  if (keepsWeights) {
+  if (needs.keepsWeights) {
     weights = size;
     size += rows * kScoreStride;
+  }
+  packed = configuration = size;
+  if (needs.packs) {
+    // Two of bf16 are a float.
+    configuration += kStretch * llvm::alignTo(needs.headDim, 32) / 2;
+    size = configuration + 16;
   }
 }
 

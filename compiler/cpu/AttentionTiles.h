@@ -9,7 +9,7 @@
 
 namespace tfc {
 
-/// A worker's scratch memory, in floats: rows of 8 queries.
+/// A worker's scratch memory, in floats.
 class AttentionScratch {
 public:
   /// Positions whose scores are there at a time. A query's softmax is merged
@@ -17,19 +17,26 @@ public:
   /// bits do not depend on where a step began.
   static constexpr int64_t kStretch = 512;
 
-  /// `tableSize` floats are for the terms of scores, `relativeSize` for those
-  /// that are products with tables. `keepsWeights`: they are wanted without the
-  /// scales of values, too.
-  AttentionScratch(int64_t headDim, int64_t tableSize, int64_t relativeSize,
-                   bool keepsWeights);
+  struct Needs {
+    int64_t rows; // of an item
+    int64_t headDim;
+    int64_t tableSize;    // for the terms of scores
+    int64_t relativeSize; // for those that are products with tables
+    /// Whether weights are wanted without the scales of values, too.
+    bool keepsWeights;
+    /// Whether factors are packed for tiles of AMX.
+    bool packs;
+  };
+  explicit AttentionScratch(const Needs &needs);
 
-  int64_t queries = 0; // where [8][rowStride], times the scale, begin
-  int64_t sums;        // weighted sums of values, [8][rowStride]
-  int64_t scores;      // q . k, later exp(q . k - maximum), [8][scoreStride]
+  int64_t queries = 0; // where [rows][rowStride], times the scale, begin
+  int64_t sums;        // weighted sums of values, [rows][rowStride]
+  int64_t scores;      // q . k, later exp(q . k - maximum), [rows][scoreStride]
   int64_t weights;     // exp(q . k - maximum) alone; mostly the scores
-  int64_t maxima, totals, decays; // [8]: see ExpandAttention.cpp
+  int64_t maxima, totals, decays; // [rows]: see ExpandAttention.cpp
   int64_t table;                  // of the head: see AttentionScore.h
   int64_t relative;               // of the stretch: see RelativeTiles.h
+  int64_t packed, configuration;  // see AmxAttention.h
   int64_t size;
   int64_t rowStride;
   /// A line more than the stretch: rows at a multiple of 4 KB from each other

@@ -25,17 +25,21 @@ namespace {
 /// maximum makes the old total and sum decay by exp(old - new).
 class VectorAttention {
 public:
-  VectorAttention(transformer::PagedAttentionOp op, Value step, Value workers,
-                  int64_t lanes, OpBuilder &builder)
-      : op(op), k(op.getLoc(), builder, step), b(k.builder()),
-        cache(op.getCache().getType()), score(k, op),
-        scratch(cache.headDim, score.tableSize(),
-                RelativeTiles::sizeOf(op, cache.headDim, cache.queryRows),
-                cache.isQuantized() && score.valueTable()),
+  VectorAttention(transformer::PagedAttentionOp op, const VectorCache &cache,
+                  Value step, Value workers, int64_t lanes, OpBuilder &builder)
+      : op(op), k(op.getLoc(), builder, step), b(k.builder()), cache(cache),
+        score(k, op),
+        scratch({cache.queryRows, cache.headDim, score.tableSize(),
+                 RelativeTiles::sizeOf(op, cache.headDim, cache.queryRows),
+                 cache.isQuantized() && score.valueTable(),
+                 op.getFactors().has_value()}),
         tiles(k, cache, scratch, score, op, lanes),
         relative(k, cache, scratch, score, tiles, lanes),
-        softmax(k, scratch, tiles, score, lanes), step(step), workers(workers),
-        lanes(lanes), group(op.getNumHeads() / cache.kvHeads) {
+        products(k, cache, scratch, tiles, op),
+        softmax(k, scratch, tiles, score, lanes,
+                op.getFactors() ? &products : nullptr),
+        step(step), workers(workers), lanes(lanes),
+        group(op.getNumHeads() / cache.kvHeads) {
     auto type =
         MemRefType::get({ShapedType::kDynamic, scratch.size}, b.getF32Type());
     scratch.memory = memref::AllocOp::create(b, type, workers);
@@ -54,6 +58,7 @@ private:
   AttentionHead takeHead(const ItemPart &own, const ItemPart &next);
   void emitHead(const AttentionHead &head);
   void emitStretch(const AttentionHead &head, Value begin, Value end);
+  void emitSoftmax(const AttentionHead &head, const Stretch &stretch);
   /// Spare rows of a tile repeat the last query.
   void loadQuery(const AttentionHead &head, Value row);
   void storeResult(const AttentionHead &head, Value row);
@@ -76,6 +81,7 @@ private:
   AttentionScratch scratch;
   AttentionTiles tiles;
   RelativeTiles relative;
+  AmxAttention products; // where the op has factors
   AttentionSoftmax softmax;
   Value step, workers;
   int64_t lanes;
@@ -156,6 +162,10 @@ void VectorAttention::emitHead(const AttentionHead &head) {
     Value isMore = k.isLess(k.constant(rows), head.rows);
     tileRows = arith::SelectOp::create(b, isMore, tileRows, k.constant(rows));
   }
+  if (op.getFactors()) {
+    products.begin();
+    tileRows = head.rows;
+  }
   k.loop(tileRows, [&](Value row) { loadQuery(head, row); });
   score.beginHead(number, {scratch.memory, scratch.worker, scratch.table},
                   lanes);
@@ -174,6 +184,9 @@ void VectorAttention::emitHead(const AttentionHead &head) {
     }
     k.when(isSeen, [&] { emitStretch(head, begin, end); });
   });
+  if (op.getFactors()) {
+    products.end();
+  }
   k.loop(head.rows, [&](Value row) { storeResult(head, row); });
 }
 
@@ -198,19 +211,18 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
     stretch.commonBegin = firstOf(k.subtract(head.item.rows, k.constant(1)));
     stretch.common = k.max(stretch.common, stretch.commonBegin);
   }
+  if (op.getFactors()) {
+    products.emitScores(head, stretch);
+    emitSoftmax(head, stretch);
+    products.emitSums(head, stretch, [&](Value row) {
+      return softmax.rangeOf(head, stretch, row);
+    });
+    return;
+  }
   switchRows(tileRows,
              [&](int64_t rows) { tiles.emitScores(head, stretch, rows); });
   relative.addTerms(head, stretch, column);
-  k.loop(head.rows, [&](Value row) {
-    k.prefetchRow(op.getQuery(), nextItem, head.queryOf(k, row),
-                  columnOf(head, nextColumn, row), cache.headDim);
-    softmax.emitMaximum(head, stretch, row);
-  });
-  k.loop(head.rows, [&](Value row) {
-    k.prefetchRow(op.getInit(), head.item, head.queryOf(k, row),
-                  columnOf(head, column, row), cache.headDim);
-    softmax.emitWeights(head, stretch, row);
-  });
+  emitSoftmax(head, stretch);
   tiles.scaleWeights(head, stretch, head.rows);
   if (score.hasFirst()) {
     k.loop(head.rows,
@@ -230,13 +242,30 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
   }
 }
 
+void VectorAttention::emitSoftmax(const AttentionHead &head,
+                                  const Stretch &stretch) {
+  k.loop(head.rows, [&](Value row) {
+    k.prefetchRow(op.getQuery(), nextItem, head.queryOf(k, row),
+                  columnOf(head, nextColumn, row), cache.headDim);
+    softmax.emitMaximum(head, stretch, row);
+  });
+  k.loop(head.rows, [&](Value row) {
+    k.prefetchRow(op.getInit(), head.item, head.queryOf(k, row),
+                  columnOf(head, column, row), cache.headDim);
+    softmax.emitWeights(head, stretch, row);
+  });
+}
+
 void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
   Value last = k.subtract(head.rows, k.constant(1));
   Value own = k.min(row, last);
   Value token = tokenOf(head, own);
   Value first = columnOf(head, column, own);
   Value place = k.scale(row, scratch.rowStride);
-  Value factor = score.scale(head.item, head.queryOf(k, own));
+  Value factor;
+  if (!op.getFactors()) {
+    factor = score.scale(head.item, head.queryOf(k, own));
+  }
   for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     VectorType type = f32Vector(k, piece.width);
     Value query = vector::LoadOp::create(
@@ -246,11 +275,18 @@ void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
           vector::LoadOp::create(b, type, bias, k.add(first, piece.offset));
       query = arith::AddFOp::create(b, query, added);
     }
-    Value scale = vector::BroadcastOp::create(b, type, factor);
-    tiles.storeScratch(arith::MulFOp::create(b, query, scale),
-                       k.add(place, scratch.queries + piece.offset));
+    if (op.getFactors()) {
+      products.storeQuery(query, row, piece.offset);
+    } else {
+      Value scale = vector::BroadcastOp::create(b, type, factor);
+      tiles.storeScratch(arith::MulFOp::create(b, query, scale),
+                         k.add(place, scratch.queries + piece.offset));
+    }
     Value zero = vector::BroadcastOp::create(b, type, k.number(0));
     tiles.storeScratch(zero, k.add(place, scratch.sums + piece.offset));
+  }
+  if (op.getFactors()) {
+    products.padQuery(row);
   }
   // Finite, so that the first difference is no NaN. A sink has been seen before
   // any position, with the weight 1.
@@ -268,6 +304,9 @@ void VectorAttention::storeResult(const AttentionHead &head, Value row) {
   Value place = k.add(k.scale(row, scratch.rowStride), scratch.sums);
   for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     Value sum = tiles.loadScratch(k.add(place, piece.offset), piece.width);
+    if (op.getFactors()) {
+      sum = products.flush(sum);
+    }
     Value factor =
         vector::BroadcastOp::create(b, f32Vector(k, piece.width), inverse);
     Value mean = arith::MulFOp::create(b, sum, factor);
@@ -295,10 +334,10 @@ void VectorAttention::switchRows(Value rows, function_ref<void(int64_t)> body) {
   fill(op.getDefaultRegion(), cache.queryRows);
 }
 
-void tfc::expandAttention(transformer::PagedAttentionOp op, Value step,
-                          Value workers, int64_t lanes,
-                          RewriterBase &rewriter) {
+void tfc::expandAttention(transformer::PagedAttentionOp op,
+                          const VectorCache &cache, Value step, Value workers,
+                          int64_t lanes, RewriterBase &rewriter) {
   rewriter.setInsertionPoint(op);
-  VectorAttention(op, step, workers, lanes, rewriter).emit();
+  VectorAttention(op, cache, step, workers, lanes, rewriter).emit();
   rewriter.eraseOp(op);
 }

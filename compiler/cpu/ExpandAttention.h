@@ -9,12 +9,13 @@
 
 namespace tfc {
 
-/// Expands `op` for vectors of `lanes` floats, 16 or 8; `step` is the pointer
-/// to the step, `workers` their number. The bits of a query's result depend on
-/// the query and on what it sees alone: not on its tile, the batch, the
-/// workers, the lanes, or the steps that filled the cache.
-void expandAttention(transformer::PagedAttentionOp op, mlir::Value step,
-                     mlir::Value workers, int64_t lanes,
+/// Expands `op` for vectors of `lanes` floats, 16 or 8, its products for tiles
+/// of AMX where it has factors; `step` is the pointer to the step, `workers`
+/// their number. The bits of a query's result depend on the query and on what
+/// it sees alone: not on its tile, the batch, the workers, the lanes, or the
+/// steps that filled the cache.
+void expandAttention(transformer::PagedAttentionOp op, const VectorCache &cache,
+                     mlir::Value step, mlir::Value workers, int64_t lanes,
                      mlir::RewriterBase &rewriter);
 
 } // namespace tfc

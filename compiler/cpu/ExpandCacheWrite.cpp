@@ -23,16 +23,16 @@ struct WrittenHead {
   WorkItem item;
   Value number;     // of the head
   Value column;     // its first, in key and value
-  Value firstToken; // of the item, in the step
+  Value firstToken; // of the item, or of some of its rows, in the step
   Value position;   // of that token, in the sequence
 };
 
 class VectorCacheWrite {
 public:
-  VectorCacheWrite(transformer::CacheWriteOp op, Value step, int64_t lanes,
-                   OpBuilder &builder)
-      : op(op), k(op.getLoc(), builder, step), b(k.builder()),
-        cache(op.getCache().getType()), lanes(lanes) {}
+  VectorCacheWrite(transformer::CacheWriteOp op, const VectorCache &cache,
+                   Value step, int64_t lanes, OpBuilder &builder)
+      : op(op), k(op.getLoc(), builder, step), b(k.builder()), cache(cache),
+        lanes(lanes) {}
 
   void emit();
 
@@ -114,18 +114,18 @@ void VectorCacheWrite::emit() {
       }
       writeValues(head, row);
     });
-    auto isEqual = [&](Value x, int64_t y) {
-      return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x,
-                                   k.constant(y));
-    };
-    Value isWhole = arith::AndIOp::create(
-        b, isEqual(item.rows, 8), isEqual(k.remainder(head.position, 8), 0));
-    auto choice = scf::IfOp::create(b, isWhole, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(choice.thenBlock());
-    writeEightKeys(head);
-    b.setInsertionPointToStart(choice.elseBlock());
-    k.loop(item.rows, [&](Value row) { writeKeys(head, row); });
+    k.loop(k.constant(0), item.rows, 8, [&](Value row) {
+      WrittenHead eight = head;
+      eight.firstToken = k.add(head.firstToken, row);
+      eight.position = k.add(head.position, row);
+      Value rows = k.min(k.subtract(item.rows, row), k.constant(8));
+      Value isWhole = arith::AndIOp::create(
+          b, k.isEqual(rows, k.constant(8)),
+          k.isEqual(k.remainder(eight.position, 8), k.constant(0)));
+      k.when(
+          isWhole, [&] { writeEightKeys(eight); },
+          [&] { k.loop(rows, [&](Value row) { writeKeys(eight, row); }); });
+    });
   });
 }
 
@@ -261,9 +261,10 @@ void VectorCacheWrite::writeValues(const WrittenHead &head, Value row) {
   }
 }
 
-void tfc::expandCacheWrite(transformer::CacheWriteOp op, Value step,
-                           int64_t lanes, RewriterBase &rewriter) {
+void tfc::expandCacheWrite(transformer::CacheWriteOp op,
+                           const VectorCache &cache, Value step, int64_t lanes,
+                           RewriterBase &rewriter) {
   rewriter.setInsertionPoint(op);
-  VectorCacheWrite(op, step, lanes, rewriter).emit();
+  VectorCacheWrite(op, cache, step, lanes, rewriter).emit();
   rewriter.eraseOp(op);
 }

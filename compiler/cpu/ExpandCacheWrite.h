@@ -11,8 +11,9 @@ namespace tfc {
 
 /// Expands `op` for vectors of `lanes` floats, 16 or 8; `step` is the pointer
 /// to the step.
-void expandCacheWrite(transformer::CacheWriteOp op, mlir::Value step,
-                      int64_t lanes, mlir::RewriterBase &rewriter);
+void expandCacheWrite(transformer::CacheWriteOp op, const VectorCache &cache,
+                      mlir::Value step, int64_t lanes,
+                      mlir::RewriterBase &rewriter);
 
 } // namespace tfc
 

@@ -52,19 +52,58 @@ static FailureOr<bool> takes(Operation *op) {
   return true;
 }
 
+/// Rows of an item, the same for all that read or write caches: more where
+/// attention multiplies tiles of AMX.
+static FailureOr<int64_t> chooseQueryRows(ModuleOp module, bool hasTiles) {
+  bool haveFactors = false, isKnown = true;
+  module.walk([&](transformer::PagedAttentionOp op) {
+    haveFactors |= op.getFactors().has_value();
+  });
+  if (!haveFactors) {
+    return VectorCache::kQueryRows;
+  }
+  module.walk([&](Operation *op) {
+    auto attention = dyn_cast<transformer::PagedAttentionOp>(op);
+    bool isTiled = attention && attention.getFactors();
+    if (isKnown && (attention || isa<transformer::PagedLatentOp>(op)) &&
+        !(isTiled && hasTiles)) {
+      op->emitOpError() << "expected dots=amx and factors of all attention, or "
+                           "of none";
+      isKnown = false;
+    }
+  });
+  if (!isKnown) {
+    return failure();
+  }
+  return VectorCache::kPackedRows;
+}
+
+namespace {
+/// What a program's kernels are made for.
+struct Kernels {
+  int64_t lanes, queryRows;
+  bool hasTiles;
+};
+} // namespace
+
 static LogicalResult expand(Operation *op, Value step, Value workers,
-                            int64_t lanes, bool hasTiles,
-                            RewriterBase &rewriter) {
+                            const Kernels &kernels, RewriterBase &rewriter) {
+  int64_t lanes = kernels.lanes;
+  auto layOut = [&](transformer::CacheType type) {
+    return VectorCache(type, kernels.queryRows);
+  };
   if (auto product = dyn_cast<transformer::ProductOp>(op)) {
-    return expandProduct(product, step, workers, hasTiles, rewriter);
+    return expandProduct(product, step, workers, kernels.hasTiles, rewriter);
   }
   if (auto write = dyn_cast<transformer::CacheWriteOp>(op)) {
-    expandCacheWrite(write, step, lanes, rewriter);
+    expandCacheWrite(write, layOut(write.getCache().getType()), step, lanes,
+                     rewriter);
   } else if (auto attention = dyn_cast<transformer::PagedAttentionOp>(op)) {
-    expandAttention(attention, step, workers, lanes, rewriter);
+    expandAttention(attention, layOut(attention.getCache().getType()), step,
+                    workers, lanes, rewriter);
   } else if (auto latent = dyn_cast<transformer::PagedLatentOp>(op)) {
-    expandLatent(latent, VectorCache(latent.getCache().getType()), step,
-                 workers, lanes, rewriter);
+    expandLatent(latent, layOut(latent.getCache().getType()), step, workers,
+                 lanes, rewriter);
   } else {
     expandLaneKernel(op, step, lanes, rewriter);
   }
@@ -88,11 +127,20 @@ struct ExpandCpuKernelsPass
           << "expected lanes=16 or lanes=8, got " << lanes.getValue();
       return signalPassFailure();
     }
+    bool hasTiles = dots == "amx";
+    FailureOr<int64_t> queryRows = chooseQueryRows(getOperation(), hasTiles);
+    if (failed(queryRows)) {
+      return signalPassFailure();
+    }
+    Kernels kernels = {lanes, *queryRows, hasTiles};
     FailureOr<int64_t> count = expandEntries(
         getOperation(),
-        {[](transformer::CacheType type) { return VectorCache(type); }, takes,
+        {[&](transformer::CacheType type) {
+           return VectorCache(type, kernels.queryRows);
+         },
+         takes,
          [&](Operation *op, Value step, Value workers, RewriterBase &rewriter) {
-           return expand(op, step, workers, lanes, dots == "amx", rewriter);
+           return expand(op, step, workers, kernels, rewriter);
          }});
     if (failed(count)) {
       return signalPassFailure();

@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace tfc;
 
-VectorCache::VectorCache(transformer::CacheType type)
-    : CacheGeometry(type, kBlockTokens, kQueryRows), kvHeads(type.getKvHeads()),
+VectorCache::VectorCache(transformer::CacheType type, int64_t queryRows)
+    : CacheGeometry(type, kBlockTokens, queryRows), kvHeads(type.getKvHeads()),
       headDim(type.getHeadDim()),
       scaleBytes(element.isInteger() ? sizeof(float) : 0) {
   valueBytes = headDim * elementBytes;

@@ -17,14 +17,16 @@ namespace tfc {
 /// quantized cache 16 scales stand before each group of keys, and those of all
 /// positions before a head's values.
 struct VectorCache : CacheGeometry {
-  explicit VectorCache(transformer::CacheType type);
+  VectorCache(transformer::CacheType type, int64_t queryRows);
 
   /// Whether elements are integers: those that are loaded are without a scale,
   /// and those that are stored are i32.
   bool isQuantized() const { return scaleBytes != 0; }
 
   static constexpr int64_t kBlockTokens = 64;
+  /// Of an item: as many as are a tile of vectors, and two of AMX's.
   static constexpr int64_t kQueryRows = 8;
+  static constexpr int64_t kPackedRows = 32;
   static constexpr int64_t kGroup = 16;
 
   /// Pointers into a block's layer at `address`: the keys, or the values, of a

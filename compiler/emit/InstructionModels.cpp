@@ -20,6 +20,7 @@ struct Model {
 
 static constexpr Model models[] = {
     {"llvm.x86.avx512bf16.dpbf16ps.512", "model.dpbf16ps.512"},
+    {"llvm.x86.avx512bf16.cvtneps2bf16.512", "model.cvtneps2bf16.512"},
     {"llvm.x86.avx512.vpdpbusd.512", "model.vpdpbusd.512"},
     {"llvm.x86.avx512.vpdpbusd.256", "model.vpdpbusd.256"},
     {"llvm.x86.avx512.pmaddw.d.512", "model.pmaddw.d.512"},
@@ -45,6 +46,9 @@ static constexpr uint64_t kTileSwitch = 8192 + 8 + 16;
 /// vdpbf16ps: the odd elements' product is added first, then the even ones',
 /// each rounded once to the nearest. Denormals are zeros of their sign before
 /// and after each of both, whatever the thread's mode.
+///
+/// vcvtneps2bf16: the nearest bf16, of two equally near ones the even one; a
+/// denormal is a zero of its sign, and what is no number stays none, quiet.
 ///
 /// vpdpbusd: four products of a byte without a sign and one with, their sum and
 /// the old one modulo 2^32. vpmaddwd: the sum of two products. vpmaddubsw: that
@@ -86,6 +90,21 @@ define <16 x float> @model.dpbf16ps.512(<16 x float> %sum, <32 x bfloat> %a, <32
   %t = call <16 x float> @model.add_product(<16 x float> %s, <16 x i32> %p1, <16 x i32> %q1)
   %u = call <16 x float> @model.add_product(<16 x float> %t, <16 x i32> %p0, <16 x i32> %q0)
   ret <16 x float> %u
+}
+define <16 x bfloat> @model.cvtneps2bf16.512(<16 x float> %x) #0 {
+  %f = call <16 x float> @model.flush(<16 x float> %x)
+  %bits = bitcast <16 x float> %f to <16 x i32>
+  %upper = lshr <16 x i32> %bits, splat (i32 16)
+  %odd = and <16 x i32> %upper, splat (i32 1)
+  %half = add <16 x i32> %odd, splat (i32 32767)
+  %sum = add <16 x i32> %bits, %half
+  %rounded = lshr <16 x i32> %sum, splat (i32 16)
+  %quiet = or <16 x i32> %upper, splat (i32 64)
+  %none = fcmp uno <16 x float> %x, %x
+  %word = select <16 x i1> %none, <16 x i32> %quiet, <16 x i32> %rounded
+  %short = trunc <16 x i32> %word to <16 x i16>
+  %y = bitcast <16 x i16> %short to <16 x bfloat>
+  ret <16 x bfloat> %y
 }
 define <16 x i32> @model.vpdpbusd.512(<16 x i32> %sum, <64 x i8> %a, <64 x i8> %b) #0 {
   %p = bitcast <64 x i8> %a to <16 x i32>

@@ -299,7 +299,8 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                           : b.getDenseF64ArrayAttr(attn.slopes),
       attn.logBase ? b.getF64FloatAttr(*attn.logBase) : FloatAttr(),
       distances.span, distances.maxDistance, distances.odd, attn.roundedSlopes,
-      sparse(&spec::Sparse::block), sparse(&spec::Sparse::random));
+      sparse(&spec::Sparse::block), sparse(&spec::Sparse::random),
+      /*factors=*/TypeAttr());
   if (attn.gate) {
     Value gate = path.linear(x, name + ".gate", attn.qBias, position.weights);
     y = transformer::MultiplyOp::create(path.getBuilder(),
@@ -356,7 +357,7 @@ static Value buildCrossAttention(PathBuilder &path, const spec::Attention &attn,
   Value y = transformer::CrossAttentionOp::create(
       path.getBuilder(), path.loc(name), q, context.cross, position.layer,
       context.batch, attn.numHeads, APFloat(attn.scale),
-      attn.scaleByInverseLayer);
+      attn.scaleByInverseLayer, /*factors=*/TypeAttr());
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 

@@ -143,8 +143,8 @@ void RowKeeper::convertRest() {
   }
 }
 
-/// Caches whose elements are f32 keep `element`.
-static void keepCaches(Operation *root, Type element) {
+/// Caches whose elements are f32 keep `element`, all or those of one step.
+static void keepCaches(Operation *root, Type element, bool scratchAlone) {
   root->walk([&](func::FuncOp entry) {
     if (entry.isExternal()) {
       return;
@@ -152,7 +152,8 @@ static void keepCaches(Operation *root, Type element) {
     bool isChanged = false;
     for (BlockArgument argument : entry.getArguments()) {
       auto type = dyn_cast<CacheType>(argument.getType());
-      if (type && type.getElementType().isF32()) {
+      if (type && type.getElementType().isF32() &&
+          (type.isScratch() || !scratchAlone)) {
         argument.setType(CacheType::get(type.getContext(), type.getLayers(),
                                         type.getKvHeads(), type.getHeadDim(),
                                         type.getValues(), type.getKind(),
@@ -239,6 +240,41 @@ struct ChoosePrecisionPass
     if (factors != Storage::F32) {
       keepFactors();
     }
+    if (attention != Storage::F32) {
+      keepAttention();
+    }
+  }
+
+  /// All attention has factors, or none: kernels share a form of work items.
+  void keepAttention() {
+    auto element = TypeAttr::get(elementOf(&getContext(), attention));
+    SmallVector<Operation *> all;
+    bool areKnown = true;
+    auto add = [&](Operation *op, CacheType cache, bool isRelative) {
+      all.push_back(op);
+      areKnown &= !isRelative && isa<FloatType>(cache.getElementType());
+    };
+    getOperation().walk([&](Operation *op) {
+      if (auto self = dyn_cast<AttentionOp>(op)) {
+        add(op, self.getCache().getType(), self.getSpan().has_value());
+      } else if (auto cross = dyn_cast<CrossAttentionOp>(op)) {
+        add(op, cross.getCache().getType(), /*isRelative=*/false);
+      } else {
+        areKnown &= !isa<LatentAttentionOp>(op);
+      }
+    });
+    if (!areKnown) {
+      return;
+    }
+    // Read rounded in any case.
+    keepCaches(getOperation(), element.getValue(), /*scratchAlone=*/true);
+    for (Operation *op : all) {
+      if (auto self = dyn_cast<AttentionOp>(op)) {
+        self.setFactorsAttr(element);
+      } else {
+        cast<CrossAttentionOp>(op).setFactorsAttr(element);
+      }
+    }
   }
 
   void keepFactors() {
@@ -290,7 +326,7 @@ struct ChoosePrecisionPass
     getOperation().walk(
         [&](LoopLikeOpInterface loop) { keeper.keepCarried(loop); });
     keeper.convertRest();
-    keepCaches(getOperation(), element);
+    keepCaches(getOperation(), element, /*scratchAlone=*/false);
   }
 
   void keepMatrices() {

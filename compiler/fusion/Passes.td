@@ -154,6 +154,9 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
       : tensor<?x104xbf16>, tensor<150x104xbf16> -> tensor<?x150xf32>
     ```
 
+    With `attention` of bf16 all attention has such `factors`, or none has: where
+    there are terms of distances, latents, or keys and values of integers.
+
     With weights of int8 a matrix that products alone read is of bytes and has
     scales, and the products multiply integers: their rows are quantised, in each
     block once. Matrices that are looked up in too, and those of more than 2^17
@@ -226,6 +229,13 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
     Option<"factors", "factors", "::tfc::transformer::Storage",
            "::tfc::transformer::Storage::F32",
            "what products multiply: f32 or bf16",
+           [{::llvm::cl::values(
+             clEnumValN(::tfc::transformer::Storage::F32, "f32", "4 bytes"),
+             clEnumValN(::tfc::transformer::Storage::BF16, "bf16",
+                        "2 bytes"))}]>,
+    Option<"attention", "attention", "::tfc::transformer::Storage",
+           "::tfc::transformer::Storage::F32",
+           "what attention multiplies: f32 or bf16",
            [{::llvm::cl::values(
              clEnumValN(::tfc::transformer::Storage::F32, "f32", "4 bytes"),
              clEnumValN(::tfc::transformer::Storage::BF16, "bf16",

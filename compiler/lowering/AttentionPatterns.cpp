@@ -67,7 +67,7 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
         op.getSegments(), op.getSegmentBias(), op.getTypes(), init,
         op.getMask(), op.getNumHeads(), op.getCapAttr(), op.getLogBaseAttr(),
         op.getRoundedSlopes(), op.getSparseBlockAttr(),
-        op.getRandomBlocksAttr());
+        op.getRandomBlocksAttr(), op.getFactorsAttr());
     return success();
   }
 };
@@ -94,7 +94,7 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
         transformer::Mask::Bidirectional, op.getNumHeads(), /*cap=*/FloatAttr(),
         /*log_base=*/FloatAttr(),
         /*rounded_slopes=*/false, /*sparse_block=*/IntegerAttr(),
-        /*random_blocks=*/IntegerAttr());
+        /*random_blocks=*/IntegerAttr(), op.getFactorsAttr());
     return success();
   }
 };

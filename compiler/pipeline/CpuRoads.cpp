@@ -99,10 +99,10 @@ const Road tfc::cpuPlainRoad = {"none", TargetKind::Cpu, OptLevel::None,
 static void buildFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createOutlineLayersPass());
   fuse(pm);
-  finishFused(pm, options, transformer::Storage::F32,
-              options.target.multiplies == Factors::BF16
-                  ? options.weights
-                  : transformer::Storage::F32);
+  bool hasFactors = options.target.multiplies == Factors::BF16;
+  auto factors = hasFactors ? options.weights : transformer::Storage::F32;
+  finishFused(pm, options, transformer::Storage::F32, factors,
+              strategyOf(options).tiles ? factors : transformer::Storage::F32);
 }
 
 static void buildLinalg(OpPassManager &pm, const PipelineOptions &options) {

@@ -85,7 +85,8 @@ void tfc::fuse(OpPassManager &pm) {
 
 void tfc::finishFused(OpPassManager &pm, const PipelineOptions &options,
                       transformer::Storage values,
-                      transformer::Storage factors) {
+                      transformer::Storage factors,
+                      transformer::Storage attention) {
   clean(pm);
   ChoosePrecisionPassOptions precision;
   precision.weights = options.weights;
@@ -94,6 +95,7 @@ void tfc::finishFused(OpPassManager &pm, const PipelineOptions &options,
   precision.hasZeros = options.zeros;
   precision.values = values;
   precision.factors = factors;
+  precision.attention = attention;
   pm.addPass(createChoosePrecisionPass(precision));
   verifyStage(pm, fusedStage);
 }

@@ -23,11 +23,12 @@ void clean(mlir::OpPassManager &pm);
 void fuse(mlir::OpPassManager &pm);
 
 /// The end of every arrow to `fused`: canonical IR, with matrices kept as
-/// `options` says, values between ops in `values`, and what products multiply
-/// in `factors`.
+/// `options` says, values between ops in `values`, and what products and
+/// attention multiply in `factors` and `attention`.
 void finishFused(mlir::OpPassManager &pm, const PipelineOptions &options,
                  transformer::Storage values,
-                 transformer::Storage factors = transformer::Storage::F32);
+                 transformer::Storage factors = transformer::Storage::F32,
+                 transformer::Storage attention = transformer::Storage::F32);
 
 /// The end of every arrow to `linalg`: weights are packed as products read
 /// them.

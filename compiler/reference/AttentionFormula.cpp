@@ -28,9 +28,20 @@ void cacheWrite(const Matrix &key, const Matrix &value,
   append(value, sequence, cache.values);
 }
 
+/// To the nearest bf16, the even one of two.
+static double roundToBf16(double value) {
+  auto number = static_cast<float>(value);
+  uint32_t bits;
+  std::memcpy(&bits, &number, sizeof(bits));
+  bits = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000;
+  std::memcpy(&number, &bits, sizeof(bits));
+  return number;
+}
+
 /// The softmax of the scores, and of a sink where there is one, largest first
-/// subtracted: exp cannot overflow.
-static void softmax(std::vector<double> &scores, std::optional<double> sink) {
+/// subtracted: exp cannot overflow. `rounds`: what is divided is rounded.
+static void softmax(std::vector<double> &scores, std::optional<double> sink,
+                    bool rounds = false) {
   if (scores.empty()) {
     return;
   }
@@ -42,7 +53,7 @@ static void softmax(std::vector<double> &scores, std::optional<double> sink) {
     sum += score;
   }
   for (double &score : scores) {
-    score /= sum;
+    score = (rounds ? roundToBf16(score) : score) / sum;
   }
 }
 
@@ -159,16 +170,6 @@ double sparseTerm(const AttentionShape &shape, int64_t query, int64_t key,
   return isSeen ? 0 : -std::numeric_limits<double>::infinity();
 }
 
-/// To the nearest bf16, the even one of two.
-static double roundToBf16(double value) {
-  auto single = static_cast<float>(value);
-  uint32_t bits;
-  std::memcpy(&bits, &single, sizeof(bits));
-  bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
-  std::memcpy(&single, &bits, sizeof(bits));
-  return single;
-}
-
 double roundedSlope(double slope, int64_t position) {
   return roundToBf16(roundToBf16(slope) * roundToBf16(double(position)));
 }
@@ -236,12 +237,16 @@ void attention(const Matrix &query, const Sequence &sequence,
       std::vector<double> scores(end - begin);
       std::vector<double> own =
           queryOf(query, shape.queryBias, row, column, width);
+      auto factor = [&](double value) {
+        return shape.roundsFactors ? roundToBf16(value) : value;
+      };
       std::vector<double> distant =
           queryOf(query, shape.relativeBias, row, column, width);
       for (int64_t j = begin; j < end; ++j) {
         double &score = scores[j - begin];
         for (int64_t d = 0; d < width; ++d) {
-          score += scale * own[d] * cache.keys.at(j, kvColumn + d);
+          score += scale * factor(own[d]) *
+                   factor(cache.keys.at(j, kvColumn + d));
         }
         if (shape.relativeKeys || shape.relativeQueries) {
           score += scale * relativeTerms(
@@ -270,15 +275,17 @@ void attention(const Matrix &query, const Sequence &sequence,
           score = *shape.cap * std::tanh(score / *shape.cap);
         }
       }
-      softmax(scores, shape.sinks ? std::optional(shape.sinks->at(0, head))
-                                  : std::nullopt);
+      softmax(scores,
+              shape.sinks ? std::optional(shape.sinks->at(0, head))
+                          : std::nullopt,
+              shape.roundsFactors);
       if (watch) {
         watch(row, head, begin, scores);
       }
       for (int64_t d = 0; d < width; ++d) {
         double sum = scores.empty() ? std::nan("") : 0;
         for (int64_t j = begin; j < end; ++j) {
-          double value = cache.values.at(j, kvColumn + d);
+          double value = factor(cache.values.at(j, kvColumn + d));
           if (shape.relativeValues) {
             int64_t own = relativeRow(shape, position - j);
             value += tableAt(*shape.relativeValues, shape, own, head, d);

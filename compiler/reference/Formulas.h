@@ -211,6 +211,9 @@ struct AttentionShape {
   /// Of block-sparse attention: positions of a block, 0 without, and how often
   /// block 0 is a random one.
   int64_t sparseBlock = 0, randomBlocks = 0;
+  /// Whether queries, keys, values and exp(score - largest) are rounded to bf16
+  /// before they are multiplied; the weights' sum is of those as they were.
+  bool roundsFactors = false;
 };
 /// r(r(slope) r(position)), r being the rounding to bf16.
 double roundedSlope(double slope, int64_t position);

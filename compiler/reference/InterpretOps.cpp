@@ -295,6 +295,7 @@ template <typename Op> static AttentionShape shapeOf(Op op, int64_t layer) {
   if (op.getScaleByInverseLayer()) {
     shape.scale /= static_cast<double>(layer + 1);
   }
+  shape.roundsFactors = op.getFactors().has_value();
   return shape;
 }
 

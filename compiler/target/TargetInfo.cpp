@@ -72,6 +72,13 @@ static TargetInfo level3Vnni() {
   return info;
 }
 
+/// What has units beyond the levels' own, the last that a machine has being the
+/// fastest there for its factors.
+static std::vector<TargetInfo> programsOfUnits() {
+  return {level4Bf16(), level4AmxBf16(), level3Vnni(), level4Vnni(),
+          level4AmxInt8()};
+}
+
 /// Every 64-bit Arm that runs Linux: NEON and fused multiply-adds are its own.
 static TargetInfo armv8() {
   TargetInfo info;
@@ -152,15 +159,40 @@ findLevel(const llvm::StringMap<bool> &features) {
   return findMissing(level4().features, features).empty() ? level4() : level3();
 }
 
-static std::optional<TargetInfo> findMachine() {
-  std::optional<TargetInfo> target =
-      lowestHere().machine == Machine::X86_64
-          ? findLevel(llvm::sys::getHostCPUFeatures())
-          : armv8();
-  if (target) {
-    target->microarchitecture = llvm::sys::getHostCPUName();
+/// By LLVM's name: of machines with the instructions, AMD's are fast at them.
+static bool isFastAtBf16(llvm::StringRef microarchitecture) {
+  return microarchitecture.starts_with("znver");
+}
+
+/// The level of a machine with these features, which LLVM calls `name`.
+static std::optional<TargetInfo>
+findX86(llvm::StringRef name, const llvm::StringMap<bool> &features) {
+  std::optional<TargetInfo> target = findLevel(features);
+  if (!target) {
+    return target;
+  }
+  target->microarchitecture = name;
+  for (const TargetInfo &each : programsOfUnits()) {
+    bool isSlow =
+        each.features & TFC_FEATURE_FAST_AVX512_BF16 && !isFastAtBf16(name);
+    if (!isSlow && findMissing(each.features, features).empty()) {
+      target->machineFeatures |= each.features;
+    }
   }
   return target;
+}
+
+static TargetInfo findArm(llvm::StringRef name) {
+  TargetInfo target = armv8();
+  target.microarchitecture = name;
+  return target;
+}
+
+static std::optional<TargetInfo> findMachine() {
+  llvm::StringRef name = llvm::sys::getHostCPUName();
+  return lowestHere().machine == Machine::X86_64
+             ? findX86(name, llvm::sys::getHostCPUFeatures())
+             : findArm(name);
 }
 
 /// What a machine with LLVM's name for it has.
@@ -189,12 +221,7 @@ static std::optional<TargetInfo> findCpu(llvm::StringRef name) {
   if (!isX86 && !isArm(name)) {
     return std::nullopt;
   }
-  std::optional<TargetInfo> target =
-      isX86 ? findLevel(featuresOf(name)) : armv8();
-  if (target) {
-    target->microarchitecture = name;
-  }
-  return target;
+  return isX86 ? findX86(name, featuresOf(name)) : findArm(name);
 }
 
 std::string TargetInfo::programName() const {
@@ -222,11 +249,6 @@ TargetInfo TargetInfo::emulated() const {
     info.isStandIn = true;
   }
   return info;
-}
-
-/// By LLVM's name: of machines with the instructions, AMD's are fast at them.
-static bool isFastAtBf16(llvm::StringRef microarchitecture) {
-  return microarchitecture.starts_with("znver");
 }
 
 bool TargetInfo::runsHere() const {
@@ -342,15 +364,10 @@ TargetInfo TargetInfo::fastAt(Factors factors) const {
     return *this;
   }
   TargetInfo best = *this;
-  llvm::StringMap<bool> known = featuresOf(microarchitecture);
-  for (TargetInfo each : {level4Bf16(), level4AmxBf16(), level3Vnni(),
-                          level4Vnni(), level4AmxInt8()}) {
-    bool isFast = each.multiplies == factors &&
-                  findMissing(each.features, known).empty() &&
-                  (!(each.features & TFC_FEATURE_FAST_AVX512_BF16) ||
-                   isFastAtBf16(microarchitecture));
-    if (isFast) {
+  for (TargetInfo each : programsOfUnits()) {
+    if (each.multiplies == factors && !(each.features & ~machineFeatures)) {
       each.microarchitecture = microarchitecture;
+      each.machineFeatures = machineFeatures;
       best = each;
     }
   }
@@ -363,10 +380,11 @@ std::vector<TargetInfo> TargetInfo::allFor(Factors factors) {
     targets = {armv8()};
   } else if (factors == Factors::BF16) {
     targets.push_back(level4Bf16());
+    targets.push_back(level4AmxBf16());
   } else if (factors == Factors::Int8) {
     // Integers are the same everywhere: what has no unit for them and AVX-512
     // takes the first.
-    targets = {level3(), level3Vnni(), level4Vnni()};
+    targets = {level3(), level3Vnni(), level4Vnni(), level4AmxInt8()};
   }
   if (std::optional<TargetInfo> machine = findMachine()) {
     for (TargetInfo &target : targets) {

@@ -39,6 +39,9 @@ struct TargetInfo {
   /// Of a device, later architectures that do not run its binary and get one of
   /// their own: "sm_90,sm_100".
   std::string microarchitecture;
+  /// TFC_FEATURE_*: all that such a machine has, of this one what it says of
+  /// itself, whatever its name; 0 where only the level is known.
+  uint64_t machineFeatures = 0;
   /// LLVM's -mtune: whose pipeline its scheduler assumes. Its models of the
   /// plain levels make the register allocator spill the sums of a product's
   /// tile; these do not, on any vendor's machine.

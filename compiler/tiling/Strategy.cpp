@@ -77,6 +77,7 @@ static Strategy vnni512(llvm::StringRef cpu, int64_t weightBits) {
 /// words. A second level of 2 MB holds a panel and the next.
 static Strategy amxBf16() {
   Strategy s = level4(/*weightBits=*/32);
+  s.rowBlock = 128;
   s.dots = true;
   s.tiles = true;
   return s;
@@ -84,6 +85,7 @@ static Strategy amxBf16() {
 
 static Strategy amxInt8(llvm::StringRef cpu, int64_t weightBits) {
   Strategy s = vnni512(cpu, weightBits);
+  s.rowBlock = 128;
   s.tiles = true;
   return s;
 }

@@ -41,7 +41,8 @@ static std::vector<EntryInfo> listEntries(ModuleOp module) {
 /// How far the value of one op may be from what the interpreter makes of the
 /// same inputs. Integers and their sums are exact; what is left of such a
 /// product is a few roundings of f32, which have no least size. A value that
-/// is kept in 16 bits may be a step of those off.
+/// is kept in 16 bits may be a step of those off, and so may a weight of
+/// attention whose factors are: it is a part of the sum.
 static Tolerance toleranceOf(transformer::TapOp tap) {
   Tolerance tolerance;
   Value value = tap.getValue();
@@ -53,6 +54,12 @@ static Tolerance toleranceOf(transformer::TapOp tap) {
   if (linear && linear.getInputScales()) {
     tolerance.relative = 1e-5;
     tolerance.least = 0x1p-20;
+  }
+  Operation *op = value.getDefiningOp();
+  auto self = dyn_cast_or_null<transformer::AttentionOp>(op);
+  auto cross = dyn_cast_or_null<transformer::CrossAttentionOp>(op);
+  if ((self && self.getFactors()) || (cross && cross.getFactors())) {
+    tolerance.relative = 0x1p-8;
   }
   return tolerance;
 }

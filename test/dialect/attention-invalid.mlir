@@ -671,3 +671,55 @@ func.func @attention_c19_kv_heads(%x: tensor<?x52xf32>, %cache: !cache,
          tensor<?x52xf32>, !cache segments tensor<2x104xf32> types tensor<?xi32>
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c20_element(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected factors of bf16, got 'f16'}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal heads 2
+         {factors = f16, scale = 1.0 : f64} : tensor<?x52xf32>,
+         tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26, i8>
+
+func.func @attention_c20_cache(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected a cache of floats and no relative terms with factors, got a cache of integers}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal heads 2
+         {factors = bf16, scale = 1.0 : f64} : tensor<?x52xf32>,
+         tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c20_relative(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %a: tensor<16x52xf32>) {
+  // expected-error @below {{expected a cache of floats and no relative terms with factors, got relative terms}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 relative_keys %a span 8 {factors = bf16, scale = 1.0 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+         relative_keys tensor<16x52xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @cross_attention_c6(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected factors of bf16, got 'f32'}}
+  %0 = transformer.cross_attention %x, %cache[%layer], %batch heads 2
+         {factors = f32, scale = 1.0 : f64} : tensor<?x52xf32>, !cache
+  return
+}

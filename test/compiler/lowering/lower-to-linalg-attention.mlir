@@ -184,3 +184,13 @@ func.func @reads_the_rows_that_a_step_meets(
          relative_keys tensor<12x8xf32>
   return %0 : tensor<?x8xf32>
 }
+
+// CHECK-LABEL: @keeps_factors
+func.func @keeps_factors(%x: tensor<?x8xf32>, %batch: !transformer.batch,
+                         %cache: !scratch, %layer: index) -> tensor<?x8xf32> {
+  // CHECK: transformer.paged_attention {{.*}} {factors = bf16}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 {factors = bf16, scale = 0.5 : f64}
+         : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !scratch
+  return %0 : tensor<?x8xf32>
+}

@@ -79,6 +79,18 @@ define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
 declare <16 x i32> @llvm.x86.avx512.pmaddw.d.512(<32 x i16>, <32 x i16>)
 )";
 
+constexpr char roundText[] = R"(
+define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
+  %x = load <16 x float>, ptr %a, align 4
+  %y = call <16 x bfloat> @llvm.x86.avx512bf16.cvtneps2bf16.512(<16 x float> %x)
+  %half = bitcast <16 x bfloat> %y to <16 x i16>
+  %z = zext <16 x i16> %half to <16 x i32>
+  store <16 x i32> %z, ptr %to, align 4
+  ret void
+}
+declare <16 x bfloat> @llvm.x86.avx512bf16.cvtneps2bf16.512(<16 x float>)
+)";
+
 constexpr char pairsText[] = R"(
 define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
   %x = load <64 x i8>, ptr %a, align 4
@@ -266,6 +278,32 @@ TEST(InstructionModels, dotIsTheInstructionWhereThereIsOne) {
           << std::hex << sum[lane] << ' ' << a[lane] << ' ' << b[lane]
           << ": expected " << expected[lane] << ", got " << got[lane];
     }
+  }
+}
+
+TEST(InstructionModels, roundingIsToTheNearestAndEven) {
+  if (!hasFeature("fma")) {
+    GTEST_SKIP() << "expected a machine of x86-64-v3";
+  }
+  Dot model(/*isModel=*/true, roundText);
+  for (auto [number, half] :
+       {std::pair{0x3f808000U, 0x3f80U}, std::pair{0x3f818000U, 0x3f82U},
+        std::pair{0x3f808001U, 0x3f81U}, std::pair{0x7f7fffffU, 0x7f80U},
+        std::pair{0x00000001U, 0U}, std::pair{0x807fffffU, 0x8000U},
+        std::pair{0x7f800001U, 0x7fc0U}, std::pair{0xffffffffU, 0xffffU}}) {
+    EXPECT_EQ(model(0, number, 0), half) << std::hex << number;
+  }
+  if (!hasFeature("avx512bf16")) {
+    GTEST_SKIP() << "expected a machine with AVX512_BF16";
+  }
+  Dot instruction(/*isModel=*/false, roundText);
+  Draw draw;
+  for (int trial = 0; trial < (1 << 20) / 16; ++trial) {
+    Words a;
+    for (size_t lane = 0; lane < a.size(); ++lane) {
+      a[lane] = draw.sum(static_cast<int>(lane % 4));
+    }
+    ASSERT_EQ(instruction(Words{}, a, Words{}), model(Words{}, a, Words{}));
   }
 }
 
