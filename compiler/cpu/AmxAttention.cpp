@@ -85,8 +85,7 @@ Value AmxAttention::roundFactors(Value numbers) {
 
 void AmxAttention::storeQuery(Value query, Value row, int64_t column) {
   Value to = address(scratch.queries, row, queryBytes);
-  store(b, roundFactors(query),
-        buildAddress(b, to, column * kHalfBytes));
+  store(b, roundFactors(query), buildAddress(b, to, column * kHalfBytes));
 }
 
 void AmxAttention::padQuery(Value row) {
@@ -113,8 +112,8 @@ Value AmxAttention::loadPair(Value even, Value odd, int64_t width) {
                                   pointer, kHalfBytes);
     } else {
       Value wide = cache.load(k, pointer, f32Vector(k, width));
-      half = arith::BitcastOp::create(
-          b, VectorType::get(width, b.getI16Type()), roundFactors(wide));
+      half = arith::BitcastOp::create(b, VectorType::get(width, b.getI16Type()),
+                                      roundFactors(wide));
     }
     return arith::ExtUIOp::create(b, VectorType::get(width, b.getI32Type()),
                                   half);
@@ -143,8 +142,7 @@ void AmxAttention::packKeys(Value keys) {
       return Values();
     });
     if (cache.headDim % 2 != 0) {
-      store(b, loadPair(places[0].pointer, Value(), kLanes),
-            places[1].pointer);
+      store(b, loadPair(places[0].pointer, Value(), kLanes), places[1].pointer);
     }
     for (int64_t pair = llvm::divideCeil(cache.headDim, 2); pair < pairs;
          ++pair) {
@@ -198,8 +196,7 @@ void AmxAttention::emitScoreTile(Value row, Value column, int64_t height) {
     }
     for (int64_t j = 0; j < kSide; ++j) {
       int64_t offset = (j * keySteps + step) * tileBytes;
-      registers.load(kRight + j, buildAddress(b, packed, offset),
-                     packedStride);
+      registers.load(kRight + j, buildAddress(b, packed, offset), packedStride);
       for (int64_t i = 0; i < height; ++i) {
         registers.multiplyBf16(i * kSide + j, kLeft + i, kRight + j);
       }
@@ -222,8 +219,7 @@ void AmxAttention::emitScoreTile(Value row, Value column, int64_t height) {
 
 void AmxAttention::storeWeights(Value weights, Value row, Value j) {
   Value to = address(scratch.scores, row, weightBytes);
-  store(b, roundFactors(weights),
-        buildAddress(b, to, j, kHalfBytes));
+  store(b, roundFactors(weights), buildAddress(b, to, j, kHalfBytes));
 }
 
 void AmxAttention::clearWeights(const Stretch &stretch, Value row, Value begin,
@@ -249,8 +245,8 @@ Value AmxAttention::flush(Value sums) {
   Value normal = vector::BroadcastOp::create(
       b, sums.getType(), k.number(std::numeric_limits<float>::min()));
   Value magnitude = math::AbsFOp::create(b, sums);
-  Value isKept = arith::CmpFOp::create(b, arith::CmpFPredicate::UGE, magnitude,
-                                       normal);
+  Value isKept =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::UGE, magnitude, normal);
   Value zero = vector::BroadcastOp::create(b, sums.getType(), k.number(0));
   return arith::SelectOp::create(b, isKept, sums, zero);
 }
@@ -361,9 +357,8 @@ Values AmxAttention::packPairs(const AttentionHead &head,
 /// The bits of a word of a pair of positions that are in `seen`.
 Value AmxAttention::maskOf(Value position, Range seen) {
   auto bitsOf = [&](Value position, int32_t bits) -> Value {
-    Value isSeen =
-        arith::AndIOp::create(b, k.isAtMost(seen.first, position),
-                              k.isLess(position, seen.second));
+    Value isSeen = arith::AndIOp::create(b, k.isAtMost(seen.first, position),
+                                         k.isLess(position, seen.second));
     return arith::SelectOp::create(
         b, isSeen, arith::ConstantOp::create(b, b.getI32IntegerAttr(bits)),
         arith::ConstantOp::create(b, b.getI32IntegerAttr(0)));
@@ -389,8 +384,8 @@ Values AmxAttention::packPair(Value from, Value to, Value kept,
     next += greater[next].getType() != pair.getType();
     Value shifted = arith::ShLIOp::create(b, pair, words(b, piece.width, 16));
     for (Value half : {pair, shifted}) {
-      Value magnitude = arith::AndIOp::create(
-          b, half, words(b, piece.width, kMagnitude));
+      Value magnitude =
+          arith::AndIOp::create(b, half, words(b, piece.width, kMagnitude));
       greater[next] = arith::MaxSIOp::create(b, greater[next], magnitude);
     }
   }
@@ -401,8 +396,9 @@ void AmxAttention::multiplyValues(Value row, Range steps, int64_t height) {
   int64_t columns = llvm::alignTo(cache.headDim, kLanes);
   int64_t whole = columns / (kSide * kLanes) * (kSide * kLanes);
   if (whole > 0) {
-    k.loop(k.constant(0), k.constant(whole), kSide * kLanes,
-           [&](Value column) { emitSumTile(row, steps, height, column, kSide); });
+    k.loop(k.constant(0), k.constant(whole), kSide * kLanes, [&](Value column) {
+      emitSumTile(row, steps, height, column, kSide);
+    });
   }
   if (whole < columns) {
     emitSumTile(row, steps, height, k.constant(whole), 1);

@@ -123,7 +123,7 @@ Value AmxBody::findAsked(Value row, int64_t height, int64_t tiles) {
   if (!asksNext) {
     places[kAsked].bytes = height == 1 ? turnBytes() : 0;
     return height == 1 ? buildAddress(b, panel, kAheadTurns * turnBytes())
-                          : Value();
+                       : Value();
   }
   int64_t share =
       height == 1
@@ -147,7 +147,7 @@ void AmxBody::emitTile(Value row, int64_t height, int64_t tiles) {
   Value first = buildAddress(b, x, arith::MulIOp::create(b, row, rowBytes), 1);
   places[kFirst] = {first, kRowBytes};
   places[kSecond] = {height == 1 ? Value()
-                                    : buildAddress(b, first, rowBytes, kRows),
+                                 : buildAddress(b, first, rowBytes, kRows),
                      kRowBytes};
   places[kWeights] = {panel, turnBytes()};
   places[kAsked].pointer = findAsked(row, height, tiles);

@@ -162,9 +162,8 @@ AmxAttention::Range AttentionSoftmax::rangeOf(const AttentionHead &head,
 }
 
 Value AttentionSoftmax::scaleOf(const AttentionHead &head, Value row) {
-  return products
-             ? broadcast(score.scale(head.item, head.queryOf(k, row)))
-             : Value();
+  return products ? broadcast(score.scale(head.item, head.queryOf(k, row)))
+                  : Value();
 }
 
 Values AttentionSoftmax::loadScores(Value place) {

@@ -71,7 +71,7 @@ private:
   AttentionScore &score;
   int64_t lanes;
   AmxAttention *products; // or null
-  int64_t numVectors; // of a chunk of scores
+  int64_t numVectors;     // of a chunk of scores
 };
 
 } // namespace tfc

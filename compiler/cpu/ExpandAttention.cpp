@@ -32,14 +32,15 @@ public:
         scratch({cache.queryRows, cache.headDim, score.tableSize(),
                  RelativeTiles::sizeOf(op, cache.headDim, cache.queryRows),
                  cache.isQuantized() && score.valueTable(),
-                 op.getFactors().has_value()}),
+                 AttentionScore::hasFactors(op)}),
         tiles(k, cache, scratch, score, op, lanes),
         relative(k, cache, scratch, score, tiles, lanes),
         products(k, cache, scratch, tiles, op),
         softmax(k, scratch, tiles, score, lanes,
-                op.getFactors() ? &products : nullptr),
+                AttentionScore::hasFactors(op) ? &products : nullptr),
         step(step), workers(workers), lanes(lanes),
-        group(op.getNumHeads() / cache.kvHeads) {
+        group(op.getNumHeads() / cache.kvHeads),
+        hasFactors(AttentionScore::hasFactors(op)) {
     auto type =
         MemRefType::get({ShapedType::kDynamic, scratch.size}, b.getF32Type());
     scratch.memory = memref::AllocOp::create(b, type, workers);
@@ -85,7 +86,8 @@ private:
   AttentionSoftmax softmax;
   Value step, workers;
   int64_t lanes;
-  int64_t group;  // heads that share a head of keys and values
+  int64_t group; // heads that share a head of keys and values
+  bool hasFactors;
   Value isShared; // see sharesKeys
   Value number;   // of the head
   Value column;   // its first, in query and result
@@ -162,7 +164,7 @@ void VectorAttention::emitHead(const AttentionHead &head) {
     Value isMore = k.isLess(k.constant(rows), head.rows);
     tileRows = arith::SelectOp::create(b, isMore, tileRows, k.constant(rows));
   }
-  if (op.getFactors()) {
+  if (hasFactors) {
     products.begin();
     tileRows = head.rows;
   }
@@ -184,7 +186,7 @@ void VectorAttention::emitHead(const AttentionHead &head) {
     }
     k.when(isSeen, [&] { emitStretch(head, begin, end); });
   });
-  if (op.getFactors()) {
+  if (hasFactors) {
     products.end();
   }
   k.loop(head.rows, [&](Value row) { storeResult(head, row); });
@@ -211,7 +213,7 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
     stretch.commonBegin = firstOf(k.subtract(head.item.rows, k.constant(1)));
     stretch.common = k.max(stretch.common, stretch.commonBegin);
   }
-  if (op.getFactors()) {
+  if (hasFactors) {
     products.emitScores(head, stretch);
     emitSoftmax(head, stretch);
     products.emitSums(head, stretch, [&](Value row) {
@@ -263,7 +265,7 @@ void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
   Value first = columnOf(head, column, own);
   Value place = k.scale(row, scratch.rowStride);
   Value factor;
-  if (!op.getFactors()) {
+  if (!hasFactors) {
     factor = score.scale(head.item, head.queryOf(k, own));
   }
   for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
@@ -275,7 +277,7 @@ void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
           vector::LoadOp::create(b, type, bias, k.add(first, piece.offset));
       query = arith::AddFOp::create(b, query, added);
     }
-    if (op.getFactors()) {
+    if (hasFactors) {
       products.storeQuery(query, row, piece.offset);
     } else {
       Value scale = vector::BroadcastOp::create(b, type, factor);
@@ -285,7 +287,7 @@ void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
     Value zero = vector::BroadcastOp::create(b, type, k.number(0));
     tiles.storeScratch(zero, k.add(place, scratch.sums + piece.offset));
   }
-  if (op.getFactors()) {
+  if (hasFactors) {
     products.padQuery(row);
   }
   // Finite, so that the first difference is no NaN. A sink has been seen before
@@ -304,7 +306,7 @@ void VectorAttention::storeResult(const AttentionHead &head, Value row) {
   Value place = k.add(k.scale(row, scratch.rowStride), scratch.sums);
   for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     Value sum = tiles.loadScratch(k.add(place, piece.offset), piece.width);
-    if (op.getFactors()) {
+    if (hasFactors) {
       sum = products.flush(sum);
     }
     Value factor =

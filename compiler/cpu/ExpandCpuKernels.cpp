@@ -5,6 +5,7 @@
 #include "compiler/cpu/ExpandProduct.h"
 #include "compiler/cpu/Passes.h"
 #include "compiler/cpu/VectorCache.h"
+#include "compiler/kernel/AttentionScore.h"
 #include "compiler/kernel/ExpandEntries.h"
 #include "compiler/kernel/ExpandLatent.h"
 #include "compiler/support/ClearStatistics.h"
@@ -57,14 +58,14 @@ static FailureOr<bool> takes(Operation *op) {
 static FailureOr<int64_t> chooseQueryRows(ModuleOp module, bool hasTiles) {
   bool haveFactors = false, isKnown = true;
   module.walk([&](transformer::PagedAttentionOp op) {
-    haveFactors |= op.getFactors().has_value();
+    haveFactors |= AttentionScore::hasFactors(op);
   });
   if (!haveFactors) {
     return VectorCache::kQueryRows;
   }
   module.walk([&](Operation *op) {
     auto attention = dyn_cast<transformer::PagedAttentionOp>(op);
-    bool isTiled = attention && attention.getFactors();
+    bool isTiled = attention && AttentionScore::hasFactors(attention);
     if (isKnown && (attention || isa<transformer::PagedLatentOp>(op)) &&
         !(isTiled && hasTiles)) {
       op->emitOpError() << "expected dots=amx and factors of all attention, or "

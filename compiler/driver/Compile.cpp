@@ -414,7 +414,9 @@ std::string Compiler::describe() const {
     hasCpu |= !target.isDevice();
     roundsValues |= target.isDevice() && level() == OptLevel::Full;
     names.push_back(target.programName());
-    dots = target.multiplies == Factors::BF16 ? names.back() : dots;
+    if (target.multiplies == Factors::BF16) {
+      dots += (dots.empty() ? "" : " and ") + names.back();
+    }
   }
   std::string line = describeChoice(model, names, dots, hasCpu, roundsValues);
   return options.emit == "archive" ? line + "; symbol " + options.symbol : line;

@@ -98,6 +98,10 @@ public:
   /// position, with the weight 1; null where there is none.
   mlir::Value sink(mlir::Value head);
 
+  /// Whether both products multiply bf16.
+  static bool hasFactors(transformer::PagedAttentionOp op) {
+    return op.getFactors().has_value();
+  }
   /// Whether there is more to a score than the scaled product.
   bool isAdjusted() {
     return op.getBias() || op.getSlopes() || op.getCap() ||

@@ -84,8 +84,7 @@ void tfc::fuse(OpPassManager &pm) {
 }
 
 void tfc::finishFused(OpPassManager &pm, const PipelineOptions &options,
-                      transformer::Storage values,
-                      transformer::Storage factors,
+                      transformer::Storage values, transformer::Storage factors,
                       transformer::Storage attention) {
   clean(pm);
   ChoosePrecisionPassOptions precision;

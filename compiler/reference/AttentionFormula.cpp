@@ -245,8 +245,8 @@ void attention(const Matrix &query, const Sequence &sequence,
       for (int64_t j = begin; j < end; ++j) {
         double &score = scores[j - begin];
         for (int64_t d = 0; d < width; ++d) {
-          score += scale * factor(own[d]) *
-                   factor(cache.keys.at(j, kvColumn + d));
+          score +=
+              scale * factor(own[d]) * factor(cache.keys.at(j, kvColumn + d));
         }
         if (shape.relativeKeys || shape.relativeQueries) {
           score += scale * relativeTerms(

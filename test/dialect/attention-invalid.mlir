@@ -716,7 +716,7 @@ func.func @attention_c20_relative(%x: tensor<?x52xf32>, %cache: !cache,
 
 !cache = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
 
-func.func @cross_attention_c6(%x: tensor<?x52xf32>, %cache: !cache,
+func.func @cross_attention_c6_element(%x: tensor<?x52xf32>, %cache: !cache,
     %layer: index, %batch: !transformer.batch) {
   // expected-error @below {{expected factors of bf16, got 'f32'}}
   %0 = transformer.cross_attention %x, %cache[%layer], %batch heads 2

@@ -573,7 +573,7 @@ func.func @paged_attention_c13_types(%q: memref<?x52xf32>, %y: memref<?x52xf32>,
 
 !cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26, i8>
 
-func.func @paged_attention_c14(%q: memref<?x52xf32>, %y: memref<?x52xf32>,
+func.func @paged_attention_c14_cache(%q: memref<?x52xf32>, %y: memref<?x52xf32>,
     %scale: f32, %batch: !transformer.batch, %cache: !cache, %layer: index) {
   // expected-error @below {{expected a cache of floats and no relative terms with factors, got a cache of integers}}
   transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
