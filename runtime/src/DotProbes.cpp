@@ -4,6 +4,8 @@
 
 #include "runtime/src/Roofline.h"
 #include "runtime/src/load/Module.h"
+#include "runtime/src/load/TilePermission.h"
+#include "runtime/src/load/X86Levels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -13,9 +15,12 @@ namespace tfc::rt {
 
 Dot dotOf(uint64_t features, bool ofBytes) {
   if (!ofBytes) {
-    return features & TFC_FEATURE_FAST_AVX512_BF16 ? Dot::Bf16x512 : Dot::None;
+    return features & TFC_FEATURE_AMX_BF16           ? Dot::Bf16Tiles
+           : features & TFC_FEATURE_FAST_AVX512_BF16 ? Dot::Bf16x512
+                                                     : Dot::None;
   }
-  return features & TFC_FEATURE_AVX512_VNNI ? Dot::Bytes512
+  return features & TFC_FEATURE_AMX_INT8      ? Dot::BytesTiles
+         : features & TFC_FEATURE_AVX512_VNNI ? Dot::Bytes512
          : features & TFC_FEATURE_AVX_VNNI  ? Dot::Bytes256
          : features & TFC_FEATURE_X86_64_V4 ? Dot::Words512
                                             : Dot::Words256;
@@ -33,6 +38,10 @@ const char *nameOf(Dot dot) {
   case Dot::Words512:
   case Dot::Words256:
     return "vpmaddwd";
+  case Dot::Bf16Tiles:
+    return "tdpbf16ps";
+  case Dot::BytesTiles:
+    return "tdpbusd";
   }
   return "";
 }
@@ -74,6 +83,33 @@ TFC_DOT_PROBE(dotWords256, "avx2", __m256i, "x", 12,
 
 #undef TFC_DOT_PROBE
 
+// Six registers of sums, and both factors; all are whole, and zero. Nobody else
+// in this function uses any.
+#define TFC_TILE_PROBE(name, instruction)                                      \
+  uint32_t name(int64_t iterations) {                                          \
+    alignas(64) uint8_t configuration[64] = {1};                               \
+    for (int tile = 0; tile < 8; ++tile) {                                     \
+      configuration[16 + 2 * tile] = 64;                                       \
+      configuration[48 + tile] = 16;                                           \
+    }                                                                          \
+    asm volatile("ldtilecfg %0" : : "m"(configuration));                       \
+    for (int64_t k = 0; k < iterations; ++k) {                                 \
+      asm volatile(instruction " %tmm7, %tmm6, %tmm0\n\t" instruction          \
+                               " %tmm7, %tmm6, %tmm1\n\t" instruction          \
+                               " %tmm7, %tmm6, %tmm2\n\t" instruction          \
+                               " %tmm7, %tmm6, %tmm3\n\t" instruction          \
+                               " %tmm7, %tmm6, %tmm4\n\t" instruction          \
+                               " %tmm7, %tmm6, %tmm5");                        \
+    }                                                                          \
+    asm volatile("tilerelease");                                               \
+    return 0;                                                                  \
+  }
+
+TFC_TILE_PROBE(tilesBf16, "tdpbf16ps")
+TFC_TILE_PROBE(tilesBytes, "tdpbusd")
+
+#undef TFC_TILE_PROBE
+
 /// What the machine must have for a probe, and the probe.
 struct DotProbe {
   uint64_t needs;
@@ -94,6 +130,10 @@ DotProbe probeOf(Dot dot) {
     return {TFC_FEATURE_X86_64_V4, {dotWords512, 20 * 32 * 2}};
   case Dot::Words256:
     return {TFC_FEATURE_X86_64_V3, {dotWords256, 12 * 16 * 2}};
+  case Dot::Bf16Tiles:
+    return {TFC_FEATURE_AMX_BF16, {tilesBf16, 6 * 16 * 16 * 32 * 2}};
+  case Dot::BytesTiles:
+    return {TFC_FEATURE_AMX_INT8, {tilesBytes, 6 * 16 * 16 * 64 * 2}};
   }
   return {};
 }
@@ -102,9 +142,11 @@ DotProbe probeOf(Dot dot) {
 
 double measureDots(const tfc_host_v0 &host, Dot dot) {
   DotProbe found = probeOf(dot);
-  return found.needs && (machineFeatures() & found.needs) == found.needs
-             ? measureOperations(host, found.probe)
-             : 0;
+  bool isHere =
+      found.needs && (machineFeatures() & found.needs) == found.needs;
+  bool isRefused =
+      isHere && (found.needs & tileFeatures) && !tileRefusal().empty();
+  return isHere && !isRefused ? measureOperations(host, found.probe) : 0;
 }
 
 #else

@@ -16,7 +16,9 @@ enum class Dot {
   Bytes512, // vpdpbusd of AVX512_VNNI
   Bytes256, // vpdpbusd of AVX-VNNI
   Words512, // vpmaddwd and vpaddd, which are for bytes where neither is
-  Words256
+  Words256,
+  Bf16Tiles, // tdpbf16ps
+  BytesTiles // tdpbusd
 };
 
 /// What the products of a program with these needs (TFC_FEATURE_*) multiply
@@ -28,7 +30,7 @@ const char *nameOf(Dot dot);
 
 /// Operations a second (a product and its addition are two), all workers of the
 /// host together. Takes about a millisecond. 0 of None, and where this machine
-/// has not the instruction.
+/// has not the instruction or the system refuses its registers.
 double measureDots(const tfc_host_v0 &host, Dot dot);
 
 } // namespace tfc::rt

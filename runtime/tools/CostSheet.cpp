@@ -195,6 +195,12 @@ Cost CostSheet::costOf(const Product &product, double rows) const {
           isF32 ? 0 : flops};
 }
 
+/// Whether attention does: its items have as many queries as two tiles.
+bool CostSheet::multipliesTiles(const tfc_entry_v0 &entry) const {
+  constexpr uint32_t tileRows = 16;
+  return unit == rt::Dot::Bf16Tiles && entry.query_rows == 2 * tileRows;
+}
+
 std::vector<NamedCost>
 CostSheet::list(const tfc_entry_v0 &entry, const rt::Batch &batch,
                 bool isCausal, const std::vector<uint8_t> &wanted) const {
@@ -215,10 +221,12 @@ CostSheet::list(const tfc_entry_v0 &entry, const rt::Batch &batch,
       continue;
     }
     auto [pairs, keys] = countKeys(batch, isCausal, attn.isCross);
+    double flops = 4 * pairs * attn.queryWidth * attn.layers;
     costs.push_back({name,
-                     {4 * pairs * attn.queryWidth * attn.layers,
+                     {flops,
                       bytesPerValue(entry, attn.isCross) * keys *
-                          attn.cacheWidth * attn.layers}});
+                          attn.cacheWidth * attn.layers,
+                      multipliesTiles(entry) ? flops : 0}});
   }
   std::set<std::string> counted;
   for (uint32_t p = 0; p < entry.n_outputs; ++p) {

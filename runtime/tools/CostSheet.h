@@ -81,6 +81,7 @@ private:
   bool hasIntegers() const { return storage == "int8" || storage == "int4"; }
   bool hasGroups(const Product &product) const;
   Cost costOf(const Product &product, double rows) const;
+  bool multipliesTiles(const tfc_entry_v0 &entry) const;
   rt::Status readSpec(const tfc_module_v0 &module, uint64_t features);
 
   std::string storage = "f32";

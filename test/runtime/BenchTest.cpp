@@ -1,6 +1,8 @@
 // tfc-bench: workloads, what they must cost, statistics, and the tool itself.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Roofline.h"
+#include "runtime/src/load/TilePermission.h"
+#include "runtime/src/load/X86Levels.h"
 #include "runtime/src/threads/ThreadPool.h"
 #include "runtime/tools/Report.h"
 #include "test/runtime/FakeModel.h"
@@ -135,6 +137,10 @@ TEST_F(CostOf, CountsDotsAsTheProgramHasThem) {
   EXPECT_EQ(bytes->dot(), rt::Dot::Words256);
   EXPECT_EQ(wide->dot(), rt::Dot::None);
   EXPECT_EQ(dots->dot(), rt::Dot::Bf16x512);
+  program.features = TFC_FEATURE_X86_64_V4 | TFC_FEATURE_AMX_BF16;
+  auto tiles = CostSheet::read(module, program);
+  ASSERT_TRUE(tiles);
+  EXPECT_EQ(tiles->dot(), rt::Dot::Bf16Tiles);
   rt::Batch batch(entry, true);
   batch.add(1, 4, 5, {});
   batch.rows = {0};
@@ -246,9 +252,13 @@ TEST(Roofline, IsMeasured) {
         {rt::Dot::Bytes512, TFC_FEATURE_AVX512_VNNI},
         {rt::Dot::Bytes256, TFC_FEATURE_AVX_VNNI},
         {rt::Dot::Words512, TFC_FEATURE_X86_64_V4},
-        {rt::Dot::Words256, TFC_FEATURE_X86_64_V3}}) {
+        {rt::Dot::Words256, TFC_FEATURE_X86_64_V3},
+        {rt::Dot::Bf16Tiles, TFC_FEATURE_AMX_BF16},
+        {rt::Dot::BytesTiles, TFC_FEATURE_AMX_INT8}}) {
     bool hasIt =
         rt::hostIsa == TFC_ISA_X86_64 && (rt::machineFeatures() & needs) != 0;
+    bool isOfTiles = (static_cast<uint64_t>(needs) & tileFeatures) != 0;
+    hasIt = hasIt && (!isOfTiles || rt::tileRefusal().empty());
     EXPECT_EQ(rt::measureDots((*model)->host(), dot) > 1e6, hasIt)
         << rt::nameOf(dot);
   }
