@@ -2,17 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/AmxAttention.h"
 
+#include "compiler/cpu/AmxFactors.h"
 #include "compiler/cpu/MovingPointer.h"
-#include "compiler/kernel/NarrowFloat.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
-
-#include <limits>
 
 using namespace mlir;
 using namespace tfc;
@@ -39,7 +36,7 @@ AmxAttention::AmxAttention(KernelBuilder &k, const VectorCache &cache,
                            AttentionScratch &scratch, AttentionTiles &tiles,
                            transformer::PagedAttentionOp op)
     : k(k), b(k.builder()), cache(cache), scratch(scratch), tiles(tiles),
-      op(op), registers(b),
+      op(op), registers(b), one(k, cache, tiles),
       queryBytes(llvm::alignTo(cache.headDim, kStep) * kHalfBytes),
       weightBytes(AttentionScratch::kScoreStride * kFloatBytes),
       pairBytes(llvm::alignTo(cache.headDim, kLanes) * 2 * kHalfBytes),
@@ -66,26 +63,9 @@ static void store(ImplicitLocOpBuilder &b, Value value, Value pointer) {
   LLVM::StoreOp::create(b, value, pointer, /*alignment=*/kHalfBytes);
 }
 
-/// Words of two of bf16, all of them `word`.
-static Value words(ImplicitLocOpBuilder &b, int64_t width, int32_t word) {
-  auto type = VectorType::get(width, b.getI32Type());
-  return arith::ConstantOp::create(b, DenseElementsAttr::get(type, word));
-}
-
-Value AmxAttention::roundFactors(Value numbers) {
-  int64_t width = cast<VectorType>(numbers.getType()).getNumElements();
-  if (width != kLanes) {
-    return narrowFloat(b, numbers, b.getBF16Type());
-  }
-  return LLVM::CallIntrinsicOp::create(
-             b, VectorType::get(width, b.getBF16Type()),
-             b.getStringAttr("llvm.x86.avx512bf16.cvtneps2bf16.512"), numbers)
-      .getResults();
-}
-
 void AmxAttention::storeQuery(Value query, Value row, int64_t column) {
   Value to = address(scratch.queries, row, queryBytes);
-  store(b, roundFactors(query), buildAddress(b, to, column * kHalfBytes));
+  store(b, roundFactors(b, query), buildAddress(b, to, column * kHalfBytes));
 }
 
 void AmxAttention::padQuery(Value row) {
@@ -105,24 +85,13 @@ void AmxAttention::padQuery(Value row) {
 /// Words of elements at `even` and, in the upper half, of those at `odd`, or of
 /// zeros.
 Value AmxAttention::loadPair(Value even, Value odd, int64_t width) {
-  auto load = [&](Value pointer) -> Value {
-    Value half;
-    if (cache.element.isBF16()) {
-      half = LLVM::LoadOp::create(b, VectorType::get(width, b.getI16Type()),
-                                  pointer, kHalfBytes);
-    } else {
-      Value wide = cache.load(k, pointer, f32Vector(k, width));
-      half = arith::BitcastOp::create(b, VectorType::get(width, b.getI16Type()),
-                                      roundFactors(wide));
-    }
-    return arith::ExtUIOp::create(b, VectorType::get(width, b.getI32Type()),
-                                  half);
-  };
+  Value lower = loadFactors(k, cache, even, width);
   if (!odd) {
-    return load(even);
+    return lower;
   }
-  Value upper = arith::ShLIOp::create(b, load(odd), words(b, width, 16));
-  return arith::OrIOp::create(b, load(even), upper);
+  Value upper = arith::ShLIOp::create(b, loadFactors(k, cache, odd, width),
+                                      splatWord(b, width, 16));
+  return arith::OrIOp::create(b, lower, upper);
 }
 
 /// A chunk's keys, two groups of 16 positions: pairs of columns, [group][pair]
@@ -146,12 +115,25 @@ void AmxAttention::packKeys(Value keys) {
     }
     for (int64_t pair = llvm::divideCeil(cache.headDim, 2); pair < pairs;
          ++pair) {
-      store(b, words(b, kLanes, 0), buildAddress(b, to, pair * kRowBytes));
+      store(b, splatWord(b, kLanes, 0), buildAddress(b, to, pair * kRowBytes));
     }
   }
 }
 
 void AmxAttention::emitScores(const AttentionHead &head,
+                              const Stretch &stretch) {
+  Value none = k.constant(0);
+  k.when(
+      k.isEqual(head.rows, k.constant(1)),
+      [&] {
+        one.emitScores(head, stretch,
+                       address(scratch.queries, none, queryBytes),
+                       address(scratch.scores, none, weightBytes));
+      },
+      [&] { emitChunks(head, stretch); });
+}
+
+void AmxAttention::emitChunks(const AttentionHead &head,
                               const Stretch &stretch) {
   Value blocks = k.roundUpDivide(stretch.count, cache.blockTokens);
   Value firstBlock = k.divide(stretch.first, cache.blockTokens);
@@ -219,7 +201,7 @@ void AmxAttention::emitScoreTile(Value row, Value column, int64_t height) {
 
 void AmxAttention::storeWeights(Value weights, Value row, Value j) {
   Value to = address(scratch.scores, row, weightBytes);
-  store(b, roundFactors(weights), buildAddress(b, to, j, kHalfBytes));
+  store(b, roundFactors(b, weights), buildAddress(b, to, j, kHalfBytes));
 }
 
 void AmxAttention::clearWeights(const Stretch &stretch, Value row, Value begin,
@@ -228,7 +210,7 @@ void AmxAttention::clearWeights(const Stretch &stretch, Value row, Value begin,
   Value to = address(scratch.scores, row, weightBytes);
   auto clear = [&](Value from, Value until) {
     k.loop(from, until, kStep, [&](Value j) {
-      store(b, words(b, kStep / 2, 0), buildAddress(b, to, j, kHalfBytes));
+      store(b, splatWord(b, kStep / 2, 0), buildAddress(b, to, j, kHalfBytes));
     });
   };
   clear(steps.first, k.min(begin, steps.second));
@@ -241,16 +223,6 @@ AmxAttention::Range AmxAttention::toSteps(Range range) {
   return {from, k.max(from, to)};
 }
 
-Value AmxAttention::flush(Value sums) {
-  Value normal = vector::BroadcastOp::create(
-      b, sums.getType(), k.number(std::numeric_limits<float>::min()));
-  Value magnitude = math::AbsFOp::create(b, sums);
-  Value isKept =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::UGE, magnitude, normal);
-  Value zero = vector::BroadcastOp::create(b, sums.getType(), k.number(0));
-  return arith::SelectOp::create(b, isKept, sums, zero);
-}
-
 void AmxAttention::decaySums(Value row) {
   Value decay = tiles.loadScratch(k.add(row, scratch.decays));
   Value place = k.add(k.scale(row, scratch.rowStride), scratch.sums);
@@ -259,15 +231,25 @@ void AmxAttention::decaySums(Value row) {
     Value sums = tiles.loadScratch(at, piece.width);
     Value factor =
         vector::BroadcastOp::create(b, f32Vector(k, piece.width), decay);
-    tiles.storeScratch(flush(arith::MulFOp::create(b, sums, factor)), at);
+    Value decayed = arith::MulFOp::create(b, sums, factor);
+    tiles.storeScratch(flushSums(b, decayed), at);
   }
 }
 
 void AmxAttention::emitSums(const AttentionHead &head, const Stretch &stretch,
                             function_ref<Range(Value)> rangeOf) {
   k.loop(head.rows, [&](Value row) { decaySums(row); });
+  auto addRow = [&](Value row) {
+    one.emitSums(head, stretch, rangeOf(row),
+                 address(scratch.scores, row, weightBytes),
+                 address(scratch.sums, row, scratch.rowStride * kFloatBytes));
+  };
+  Value isAlone = k.isEqual(head.rows, k.constant(1));
   Range seen = {stretch.first, stretch.count};
   Range steps = toSteps(seen);
+  for (Value *bound : {&steps.first, &steps.second}) {
+    *bound = arith::SelectOp::create(b, isAlone, k.constant(0), *bound);
+  }
   Value areFinite = packValues(head, stretch, steps, seen);
   auto multiplyAll = [&] {
     k.loop(k.constant(0), head.rows, kSide * kRows, [&](Value row) {
@@ -278,17 +260,9 @@ void AmxAttention::emitSums(const AttentionHead &head, const Stretch &stretch,
           [&] { multiplyValues(row, steps, 1); });
     });
   };
-  auto multiplyEach = [&] {
-    registers.configure(k.constant(1));
-    k.loop(head.rows, [&](Value row) {
-      Range own = rangeOf(row);
-      Range ownSteps = toSteps(own);
-      packValues(head, stretch, ownSteps, own);
-      multiplyValues(row, ownSteps, 1);
-    });
-    registers.configure(k.constant(kRows));
-  };
-  k.when(areFinite, multiplyAll, multiplyEach);
+  Value none = arith::ConstantIntOp::create(b, 0, 1);
+  Value areTiles = arith::SelectOp::create(b, isAlone, none, areFinite);
+  k.when(areTiles, multiplyAll, [&] { k.loop(head.rows, addRow); });
 }
 
 Value AmxAttention::packValues(const AttentionHead &head,
@@ -297,7 +271,7 @@ Value AmxAttention::packValues(const AttentionHead &head,
   // One for each width of a piece.
   Values largest;
   for (const ColumnPiece &piece : cutColumns(cache.headDim, kLanes)) {
-    Value none = words(b, piece.width, 0);
+    Value none = splatWord(b, piece.width, 0);
     if (largest.empty() || largest.back().getType() != none.getType()) {
       largest.push_back(none);
     }
@@ -382,10 +356,11 @@ Values AmxAttention::packPair(Value from, Value to, Value kept,
     }
     store(b, pair, buildAddress(b, to, piece.offset * 2 * kHalfBytes));
     next += greater[next].getType() != pair.getType();
-    Value shifted = arith::ShLIOp::create(b, pair, words(b, piece.width, 16));
+    Value shifted =
+        arith::ShLIOp::create(b, pair, splatWord(b, piece.width, 16));
     for (Value half : {pair, shifted}) {
       Value magnitude =
-          arith::AndIOp::create(b, half, words(b, piece.width, kMagnitude));
+          arith::AndIOp::create(b, half, splatWord(b, piece.width, kMagnitude));
       greater[next] = arith::MaxSIOp::create(b, greater[next], magnitude);
     }
   }

@@ -3,8 +3,8 @@
 #ifndef TFC_COMPILER_CPU_AMXATTENTION_H
 #define TFC_COMPILER_CPU_AMXATTENTION_H
 
+#include "compiler/cpu/AmxAttentionRow.h"
 #include "compiler/cpu/AmxRegisters.h"
-#include "compiler/cpu/AttentionTiles.h"
 
 namespace tfc {
 
@@ -16,7 +16,8 @@ namespace tfc {
 /// 32 positions, whose first is a multiple of 32, are a step of p . V, so that
 /// a row's sums do not depend on who else is in the item: a position that it
 /// does not see adds a product with zero. That is no number where a value is
-/// none: then rows go one by one, and read zeros for what they do not see.
+/// none: then rows go one by one in vectors, which do not read what they do not
+/// see. So does a row that is alone, for which packing would take too long.
 /// A unit of AMX takes and gives no number below the normal ones, and zeros of
 /// either sign; sums are freed of both.
 class AmxAttention {
@@ -47,13 +48,9 @@ public:
 
   /// sums[row] = sums[row] * decays[row] + sum of weights[row][j] * V[begin +
   /// j]; `rangeOf(row)` are the j that a row sees.
-  using Range = std::pair<mlir::Value, mlir::Value>;
+  using Range = AmxAttentionRow::Range;
   void emitSums(const AttentionHead &head, const Stretch &stretch,
                 llvm::function_ref<Range(mlir::Value)> rangeOf);
-
-  /// What has passed the unit, or was to, and is below the normal numbers is
-  /// zero.
-  mlir::Value flush(mlir::Value sums);
 
   /// Positions of a step of p . V, and of a chunk of q . K.
   static constexpr int64_t kStep = 32;
@@ -62,10 +59,9 @@ private:
   mlir::Value address(int64_t offset); // of floats of the scratch memory
   mlir::Value address(int64_t offset, mlir::Value row, int64_t rowBytes);
 
-  /// f32 to bf16, for tiles, to which denormals are zeros.
-  mlir::Value roundFactors(mlir::Value numbers);
   void packKeys(mlir::Value keys);
   mlir::Value loadPair(mlir::Value even, mlir::Value odd, int64_t width);
+  void emitChunks(const AttentionHead &head, const Stretch &stretch);
   void emitChunk(const AttentionHead &head, mlir::Value column);
   void emitScoreTile(mlir::Value row, mlir::Value column, int64_t height);
 
@@ -94,6 +90,7 @@ private:
   AttentionTiles &tiles;
   transformer::PagedAttentionOp op;
   AmxRegisters registers;
+  AmxAttentionRow one;
   int64_t queryBytes, weightBytes; // of a row
   int64_t pairBytes;               // of two positions' packed values
   int64_t keySteps;                // of 32 columns

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/ExpandAttention.h"
 
+#include "compiler/cpu/AmxFactors.h"
 #include "compiler/cpu/AttentionSoftmax.h"
 #include "compiler/cpu/AttentionTiles.h"
 #include "compiler/cpu/RelativeTiles.h"
@@ -307,7 +308,7 @@ void VectorAttention::storeResult(const AttentionHead &head, Value row) {
   for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     Value sum = tiles.loadScratch(k.add(place, piece.offset), piece.width);
     if (hasFactors) {
-      sum = products.flush(sum);
+      sum = flushSums(b, sum);
     }
     Value factor =
         vector::BroadcastOp::create(b, f32Vector(k, piece.width), inverse);

@@ -21,9 +21,9 @@ Dot dotOf(uint64_t features, bool ofBytes) {
   }
   return features & TFC_FEATURE_AMX_INT8      ? Dot::BytesTiles
          : features & TFC_FEATURE_AVX512_VNNI ? Dot::Bytes512
-         : features & TFC_FEATURE_AVX_VNNI  ? Dot::Bytes256
-         : features & TFC_FEATURE_X86_64_V4 ? Dot::Words512
-                                            : Dot::Words256;
+         : features & TFC_FEATURE_AVX_VNNI    ? Dot::Bytes256
+         : features & TFC_FEATURE_X86_64_V4   ? Dot::Words512
+                                              : Dot::Words256;
 }
 
 const char *nameOf(Dot dot) {
@@ -142,8 +142,7 @@ DotProbe probeOf(Dot dot) {
 
 double measureDots(const tfc_host_v0 &host, Dot dot) {
   DotProbe found = probeOf(dot);
-  bool isHere =
-      found.needs && (machineFeatures() & found.needs) == found.needs;
+  bool isHere = found.needs && (machineFeatures() & found.needs) == found.needs;
   bool isRefused =
       isHere && (found.needs & tileFeatures) && !tileRefusal().empty();
   return isHere && !isRefused ? measureOperations(host, found.probe) : 0;

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # Products of bf16 in tiles of AMX, and nothing else: widths that turns divide and
-# that they do not, and numbers of rows on both sides of every tile's. Then a
-# decoder of one layer, whose attention multiplies tiles, too: heads that these do
-# not divide, and more positions than a softmax takes at a time.
+# that they do not, and numbers of rows on both sides of every tile's.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import array
 import json
@@ -27,9 +25,6 @@ VOCABULARY, POSITIONS = 211, 160
 NOT_A_NUMBER, INFINITE = 2, 3  # tokens
 # An item has 128 rows, its tiles 32 and 16.
 ROWS = (1, 2, 7, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 96, 127, 128, 129)
-# Of the decoder; a stretch of its attention is 512 positions, an item 32.
-WIDTH, HEADS, LONGEST = 52, 2, 620
-LENGTHS = (1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 511, 512, 513, 545)
 LEAST_SNR = 40.0  # decibels
 PROGRAM, WORDS = "x86-64-v4+amx-bf16", "x86-64-v4+bf16"
 
@@ -91,6 +86,8 @@ def expect(condition, message):
 
 
 class Model:
+    """A library for one program, of `output`, a name and its width."""
+
     def __init__(self, tool, program, spec="products.json", weights="weights",
                  output=("y", OUT)):
         self.tool, self.library = tool, tool.path(program + ".so")
@@ -153,73 +150,6 @@ def check_special(tiles, tokens, whole):
     print("what is no number is nobody else's")
 
 
-def write_decoder(folder):
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "config.json"), "w") as stream:
-        json.dump({"model_type": "gpt2", "architectures": ["GPT2Model"],
-                   "n_embd": WIDTH, "n_head": HEADS, "n_layer": 1,
-                   "n_positions": LONGEST, "vocab_size": VOCABULARY}, stream)
-    numbers = random.Random(9)
-
-    def drawn(*shape):
-        return tensors.Tensor("F32", list(shape), array.array(
-            "f", [numbers.gauss(0, 0.3) for _ in range(math.prod(shape))]))
-
-    weights = {"wte.weight": drawn(VOCABULARY, WIDTH),
-               "wpe.weight": drawn(LONGEST, WIDTH)}
-    weights["wte.weight"].data[NOT_A_NUMBER * WIDTH] = math.nan
-    for name, rows, columns in (("attn.c_attn", WIDTH, 3 * WIDTH),
-                                ("attn.c_proj", WIDTH, WIDTH),
-                                ("mlp.c_fc", WIDTH, 4 * WIDTH),
-                                ("mlp.c_proj", 4 * WIDTH, WIDTH)):
-        weights[f"h.0.{name}.weight"] = drawn(rows, columns)
-        weights[f"h.0.{name}.bias"] = drawn(columns)
-    for name in ("h.0.ln_1", "h.0.ln_2", "ln_f"):
-        weights[name + ".weight"] = drawn(WIDTH)
-        weights[name + ".bias"] = drawn(WIDTH)
-    tensors.write(os.path.join(folder, "model.safetensors"), weights)
-
-
-def check_decoder(tool):
-    write_decoder("decoder")
-    subprocess.run([shutil.which("tfc"), "import", "decoder", "-o",
-                    "decoder.json"], check=True, stdout=subprocess.DEVNULL)
-
-    def model(program):
-        return Model(tool, program, "decoder.json", "decoder",
-                     ("last_hidden_state", WIDTH))
-
-    numbers = random.Random(4)
-    tokens = [numbers.randrange(4, VOCABULARY) for _ in range(LONGEST)]
-    tiles = model(PROGRAM + "-emulated")
-    whole = tiles.rows(tokens)
-    near = decibels(model("x86-64-v3").rows(tokens), whole)
-    expect(near >= LEAST_SNR, f"expected {LEAST_SNR} dB from f32, got {near}")
-    print(f"attention: {near:.1f} dB from f32")
-    for length in LENGTHS:
-        expect(tiles.rows(tokens[:length]) == whole[:length],
-               f"expected the first {length} rows of {LONGEST}")
-    print("rows have the same bits whoever follows")
-    # In its group of positions, in a later one, and in the second stretch.
-    for at in (3, 40, 530):
-        spoilt = list(tokens)
-        spoilt[at] = NOT_A_NUMBER
-        got = tiles.rows(spoilt)
-        expect(got[:at] == whole[:at],
-               f"expected the rows in front of {at}, which is no number")
-        for row in got[at:]:
-            expect(not any(math.isfinite(x) for x in array.array("f", row)),
-                   f"expected no numbers from {at} on")
-    print("what is no number is nobody's who does not see it")
-    try:
-        native = model(PROGRAM).rows(tokens)
-    except Failure as failure:
-        if "the machine lacks " not in str(failure):
-            raise
-        return
-    expect(native == whole, f"expected the bits of the native {PROGRAM}")
-
-
 def main():
     tfc, tfc_run = sys.argv[1:3]
     tool = Tool(shutil.which(tfc), shutil.which(tfc_run), ".")
@@ -244,7 +174,6 @@ def main():
                f"expected the same bits with {threads} threads")
     print("with any number of threads")
     check_special(tiles, tokens, whole)
-    check_decoder(tool)
     try:
         native = Model(tool, PROGRAM).rows(tokens)
     except Failure as failure:
@@ -256,4 +185,5 @@ def main():
     print(f"the bits of {PROGRAM}")
 
 
-main()
+if __name__ == "__main__":
+    main()

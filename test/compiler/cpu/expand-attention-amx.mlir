@@ -15,6 +15,11 @@
 // CHECK: llvm.store %{{.*}} : vector<8xbf16>, !llvm.ptr
 // CHECK: llvm.store %cst{{.*}} : vector<16xbf16>, !llvm.ptr
 // CHECK: llvm.store %cst{{.*}} : vector<8xbf16>, !llvm.ptr
+// A row that is alone is dots of vectors, for 64 positions a sum of even columns
+// and a sum of odd ones: of 32 columns, and of the 8 that are left.
+// CHECK: scf.if
+// CHECK-COUNT-16: "llvm.x86.avx512bf16.dpbf16ps.512"
+// CHECK: } else {
 // Two groups of 16 positions, pairs of columns as words.
 // CHECK: scf.for %{{.*}} = %c0 to %c20
 // CHECK-COUNT-2: arith.extui %{{.*}} : vector<16xi16> to vector<16xi32>
@@ -40,12 +45,13 @@
 // CHECK: arith.andi %{{.*}} : vector<16xi32>
 // CHECK: vector.reduction <maxsi>
 // CHECK: scf.if
-// CHECK: tdpbf16ps
-// Where one is no number, rows go one by one, as registers of one row.
+// CHECK-COUNT-9: tdpbf16ps
+// Where one is no number, and where a row is alone, rows go one by one: three
+// vectors of columns, of an odd position, of pairs, and of an even position.
 // CHECK: } else {
-// CHECK: call_intrinsic "llvm.x86.ldtilecfg"
-// CHECK: tdpbf16ps
-// CHECK: call_intrinsic "llvm.x86.ldtilecfg"
+// CHECK-NOT: tdpbf16ps
+// CHECK-COUNT-12: "llvm.x86.avx512bf16.dpbf16ps.512"
+// CHECK: arith.addf %{{.*}} : vector<16xf32>
 // CHECK: call_intrinsic "llvm.x86.tilerelease"
 // CHECK: arith.cmpf uge
 // CHECK: return
