@@ -19,7 +19,10 @@ import turns
 sys.path.insert(0, turns.PEERS)
 import worker  # noqa: E402
 
+# What a service of embeddings has: 32 sentences of 16 to 128 tokens.
+SENTENCES = ",".join(str(16 + 112 * i // 31) for i in range(32))
 WORKLOADS = {
+    "minilm-l6": ["encode:1x16", "encode:" + SENTENCES],
     "bert-base": ["encode:1x128", "encode:1x384",
                   "encode:12,24,40,57,73,90,111,128"],
     "gpt2-124m": ["prefill:1x512", "decode:1x128", "decode:4x128",

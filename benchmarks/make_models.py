@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Writes the models that are measured, with random weights, as Hugging Face
-# folders: BERT-base, and GPT-2 124M with positions for long contexts.
+# folders: BERT-base, the shape of all-MiniLM-L6, and GPT-2 124M with positions
+# for long contexts.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import os
@@ -15,6 +16,9 @@ DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16,
           "int8": torch.float32}
 # GPT-2's own 1024 positions leave none after a past of 1024.
 CONFIGS = {
+    "minilm-l6": (transformers.BertModel, transformers.BertConfig(
+        hidden_size=384, num_hidden_layers=6, num_attention_heads=12,
+        intermediate_size=1536)),
     "bert-base": (transformers.BertModel, transformers.BertConfig()),
     "gpt2-124m": (transformers.GPT2LMHeadModel,
                   transformers.GPT2Config(n_positions=2048)),

@@ -18,6 +18,8 @@ from pieces import (LEAST_QUIET, TOLERANCE, agrees, best_peer, limit_share,
                     seconds_of)
 
 
+# Of a batch, that a table names one by one.
+MOST_LENGTHS = 8
 # What the CSV says of tfc's library in every line.
 LIBRARY = (*turns.SETTING, "cache_bytes")
 
@@ -78,6 +80,17 @@ def quality(piece, name):
     return "-" if value is None else f"{value:.0f} dB"
 
 
+def label(workload):
+    """A workload's name in a table: of many lengths how many, the shortest and
+    the longest."""
+    what, _, lengths = workload.partition(":")
+    lengths = lengths.split(",")
+    if len(lengths) <= MOST_LENGTHS:
+        return workload
+    numbers = sorted(map(int, lengths))
+    return f"{what}: {len(numbers)} of {numbers[0]} to {numbers[-1]}"
+
+
 def table(pieces, names):
     lines = ["| ms | dtype | " + " | ".join(names) +
              " | best peer / tfc | of the limit | quality |",
@@ -86,7 +99,7 @@ def table(pieces, names):
         best, ratio = best_peer(piece)
         share, what = limit_share(piece)
         lines.append("| " + " | ".join(
-            [piece["workload"], kept_in(piece),
+            [label(piece["workload"]), kept_in(piece),
              *(cell(piece, name) for name in names),
              f"**{ratio:.2f}** ({best})" if best else "-",
              f"{100 * share:.0f} % {what}", quality(piece, "tfc")]) + " |")
@@ -108,7 +121,7 @@ def notes(pieces):
     """What the tables leave out, each thing once."""
     lines = []
     for piece in pieces:
-        where = f"{piece['model']} {piece['workload']}"
+        where = f"{piece['model']} {label(piece['workload'])}"
         lines += [f"- {name}, {where}: {fault}"
                   for name, fault in piece["faults"].items()]
         lines += [f"- {name}, {piece['model']}: differs from PyTorch in f32 by "
@@ -213,7 +226,7 @@ def write(pieces, folder):
     """Writes the files of a result; returns their common stem."""
     date = max(piece["date"] for piece in pieces)
     stem = os.path.join(folder, f"{date}-{short_name(pieces[0]['cpu'])}")
-    rows = [(f"{p['model']} {p['workload']}, {p['threads']}T", medians(p))
+    rows = [(f"{p['model']} {label(p['workload'])}, {p['threads']}T", medians(p))
             for p in pieces]
     for suffix, text in ((".md", describe(pieces)), (".csv", data(pieces)),
                          (".svg", plot.bars(rows))):

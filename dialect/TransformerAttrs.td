@@ -280,7 +280,8 @@ def Transformer_ProductKindEnum
     : Transformer_Enum<"ProductKind", "how a product multiplies and adds", [
         I32EnumAttrCase<"Fma", 0, "fma">,
         I32EnumAttrCase<"Dot", 1, "dot">,
-        I32EnumAttrCase<"Pairs", 2, "pairs">]>;
+        I32EnumAttrCase<"Pairs", 2, "pairs">,
+        I32EnumAttrCase<"SignedDot", 3, "signed_dot">]>;
 
 def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
   let mnemonic = "product_tile";
@@ -294,7 +295,8 @@ def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
       one's first (16 words at once in tiles of AMX: the first ones' and the
       second ones' apart, then both), and numbers below 2^-126 count as zeros,
       as elements, sums and results. Of four bytes, or of two integers of 16
-      bits and two bytes, into i32. `pairs`: of integers of four bits and bytes,
+      bits and two bytes, into i32. `signed_dot`: the same of four bytes and
+      four, both with a sign, which is how NEON multiplies them. `pairs`: of integers of four bits and bytes,
       two at a time into 16 bits, and what those add up to into i32.
     * `rows`: of a tile; its columns are those of a panel. `lanes`: floats in a
       vector register.

@@ -429,7 +429,7 @@ static LogicalResult expand(transformer::ProductOp op, Value step,
                             Value workers, bool onTiles,
                             RewriterBase &rewriter) {
   auto panels = cast<MemRefType>(op.getPanels().getType());
-  bool isDot = op.getTile()->getKind() == transformer::ProductKind::Dot;
+  bool isDot = WordProduct::isOf(*op.getTile());
   auto input = cast<MemRefType>(op.getInput().getType());
   PanelLayout layout(panels, static_cast<bool>(op.getExperts()));
   if (op.getGroups() && !GroupTiles::isKnown(*op.getTile(), layout)) {

@@ -4,6 +4,7 @@
 #include "compiler/cpu/GroupTiles.h"
 
 #include "compiler/cpu/VectorCache.h"
+#include "compiler/cpu/WordProduct.h"
 #include "compiler/kernel/Quantize.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,6 +67,9 @@ private:
 
   bool isPairs() const {
     return tile.getKind() == transformer::ProductKind::Pairs;
+  }
+  bool isSigned() const {
+    return tile.getKind() == transformer::ProductKind::SignedDot;
   }
   int64_t blockWords() const {
     return kBlockColumns / (isByte ? kWordBytes : 2 * kWordBytes);
@@ -165,6 +169,14 @@ Value GroupBody::beginGroup(Value ownZeros, Value offset,
       b, VectorType::get(piece.width, b.getI8Type()),
       buildAddress(b, ownZeros, piece.offset), /*alignment=*/1);
   Value wide = LLVM::ZExtOp::create(b, words, bytes);
+  if (isSigned()) {
+    // Those of bytes are for numbers without a sign, which are kExcess more.
+    Value own =
+        isByte ? arith::SubIOp::create(b, wide, splat(piece.width, kExcess))
+                     .getResult()
+               : wide;
+    return arith::MulIOp::create(b, own, all);
+  }
   auto asPairs = [&](Value value) -> Value {
     return LLVM::BitcastOp::create(
         b, VectorType::get(2 * piece.width, b.getI16Type()), value);
@@ -186,7 +198,7 @@ SmallVector<GroupBody::WordPart> GroupBody::loadWord(Value block,
     Value both = LLVM::LoadOp::create(
         b, VectorType::get(piece.width, b.getI32Type()),
         buildAddress(b, block, at), /*alignment=*/kWordBytes);
-    if (isByte) {
+    if (isByte && !isSigned()) {
       both = arith::XOrIOp::create(b, both, splat(piece.width, 0x80808080));
     }
     if (parts.size() == 1) {
@@ -248,10 +260,8 @@ KernelBuilder::Values GroupBody::emitBlock(Value block, ArrayRef<Value> places,
           Value &sum = pairs[part.sum][i];
           sum = addPair(sum, part.weights[j], factor, width);
         } else {
-          integers[i] = call(width == 16 ? "llvm.x86.avx512.vpdpbusd.512"
-                                         : "llvm.x86.avx512.vpdpbusd.256",
-                             integers[i].getType(),
-                             {integers[i], part.weights[j], factor});
+          integers[i] = WordProduct::multiplyBytes(
+              b, tile.getKind(), integers[i], part.weights[j], factor);
         }
       }
     }
@@ -403,6 +413,13 @@ void GroupTiles::call(const GroupTile &at) {
   callNarrowest(widths, at);
 }
 
+/// What a group's sums are multiplied with, where it has no zero point of its
+/// own.
+int64_t GroupTiles::impliedZero() const {
+  bool isSigned = tile.getKind() == transformer::ProductKind::SignedDot;
+  return hasZeros ? 1 : !isByte ? kFourZero : isSigned ? 0 : kExcess;
+}
+
 Value GroupTiles::emitOffsets(Value x, Value tokens) {
   ImplicitLocOpBuilder &b = k.builder();
   Value offsets = memref::AllocOp::create(
@@ -430,8 +447,7 @@ Value GroupTiles::emitOffsets(Value x, Value tokens) {
         all = all ? LLVM::AddOp::create(b, all, wide).getResult() : wide;
       }
       Value sum = LLVM::vector_reduce_add::create(b, b.getI32Type(), all);
-      Value zero = arith::ConstantIntOp::create(
-          b, hasZeros ? -1 : -(isByte ? kExcess : kFourZero), 32);
+      Value zero = arith::ConstantIntOp::create(b, -impliedZero(), 32);
       memref::StoreOp::create(b, arith::MulIOp::create(b, sum, zero), offsets,
                               ValueRange{row, g});
     });

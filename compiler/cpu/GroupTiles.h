@@ -22,11 +22,11 @@ struct GroupTile {
 
 /// Of one product: rows of bytes, `rowBytes` from one to the next.
 ///
-/// Weights are of four bits or bytes, and are read as numbers without a sign: a
-/// group's sum begins with what comes off for its zero point, which is 8, or
-/// 128 of bytes, where there are no zeros. Integers have no order of sums, and
-/// groups are added in theirs, so that any row's bits are the same in every
-/// tile and for every instruction.
+/// Weights are of four bits or bytes, and are read as numbers without a sign,
+/// bytes of a `SignedDot` as they are: a group's sum begins with what comes off
+/// for its zero point, which is 8, or 128 of bytes, where there are no zeros.
+/// Integers have no order of sums, and groups are added in theirs, so that any
+/// row's bits are the same in every tile and for every instruction.
 class GroupTiles {
 public:
   GroupTiles(KernelBuilder &builder, mlir::ModuleOp module,
@@ -53,6 +53,7 @@ public:
   void call(const GroupTile &at);
 
 private:
+  int64_t impliedZero() const;
   mlir::func::FuncOp find(int64_t rows);
   void callNarrowest(llvm::ArrayRef<int64_t> widths, const GroupTile &at);
 

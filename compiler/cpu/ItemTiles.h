@@ -5,6 +5,7 @@
 #define TFC_COMPILER_CPU_ITEMTILES_H
 
 #include "compiler/cpu/ProductTiles.h"
+#include "compiler/cpu/WordProduct.h"
 #include "compiler/kernel/KernelBuilder.h"
 
 namespace tfc {
@@ -45,7 +46,7 @@ public:
   void call(const ItemTile &at);
 
 private:
-  bool isDot() const { return tile.getKind() == transformer::ProductKind::Dot; }
+  bool isDot() const { return WordProduct::isOf(tile); }
   /// What tiles with all rows ask for: of panels as they lie, and of f32.
   struct Requests {
     TileRequests narrow, wide;

@@ -33,7 +33,7 @@ public:
            transformer::ProductTileAttr tile, Type rowElement)
       : k(function.getLoc(), builder, Value()), b(k.builder()), rows(rows),
         layout(layout), requests(requests), tile(tile),
-        dots(rowElement, layout.element),
+        dots(tile, rowElement, layout.element),
         pieces(cutColumns(layout.width, tile.getLanes())) {
     ValueRange arguments = function.getArguments();
     call = {arguments[0], arguments[1], arguments[2],
@@ -67,7 +67,7 @@ private:
   int64_t placeOf(int64_t row, const ColumnPiece &piece) const {
     return (row * layout.width + piece.offset) * kFloatBytes;
   }
-  bool isDot() const { return tile.getKind() == transformer::ProductKind::Dot; }
+  bool isDot() const { return WordProduct::isOf(tile); }
   /// Of a row of x.
   int64_t wordBytes() const {
     return isDot() ? kFloatBytes : layout.columns * kFloatBytes;
@@ -285,9 +285,9 @@ int64_t PanelLayout::rowBytes() const {
 
 bool PanelLayout::isRead(transformer::ProductTileAttr tile,
                          Type rowElement) const {
-  if (tile.getKind() == transformer::ProductKind::Dot) {
-    WordProduct dots(rowElement, element);
-    return dots.isKnown(tile.getLanes()) && columns == dots.columns() &&
+  if (WordProduct::isOf(tile)) {
+    WordProduct dots(tile, rowElement, element);
+    return dots.isKnown() && columns == dots.columns() &&
            width % tile.getLanes() == 0;
   }
   return rowElement.isF32() && !element.isInteger() &&
@@ -304,11 +304,12 @@ PanelLayout PanelLayout::widened() const {
 
 int64_t ProductTiles::turn(int64_t rows) const {
   int64_t steps = std::min(tile.getUnroll(), tile.getTurnRows() / rows);
-  if (tile.getKind() != transformer::ProductKind::Dot) {
+  if (!WordProduct::isOf(tile)) {
     return std::max<int64_t>(steps / layout.columns, 1);
   }
   // Two rows leave registers for products.
-  bool isShort = rows > 2 && !WordProduct(rowElement, layout.element).addsUp();
+  bool isShort =
+      rows > 2 && !WordProduct(tile, rowElement, layout.element).addsUp();
   return isShort ? 1 : std::max<int64_t>(steps, 1);
 }
 
@@ -330,7 +331,7 @@ func::FuncOp tfc::addTileFunction(ModuleOp module, StringRef name,
 func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
   std::string name =
       "product." + std::to_string(rows) + "x" + std::to_string(layout.width) +
-      (tile.getKind() == transformer::ProductKind::Dot
+      (WordProduct::isOf(tile)
            ? "_dot" + (rowElement.isBF16() ? std::string()
                                            : "_" + debugString(rowElement))
        : layout.element.isF32() ? ""

@@ -7,6 +7,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace tfc;
 
@@ -14,19 +16,72 @@ static constexpr int64_t kWordBits = 32;
 
 /// What they compute: InstructionModels.cpp. That of 16 bits does not add to a
 /// sum.
-static StringRef findDot(bool isBf16, bool isWide, int64_t lanes) {
+static StringRef findDot(bool isBf16, int64_t lanes) {
   bool isLong = lanes == 16;
   if (isBf16) {
     return isLong ? "llvm.x86.avx512bf16.dpbf16ps.512" : "";
   }
-  if (isWide) {
-    return isLong ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd";
-  }
-  return isLong ? "llvm.x86.avx512.vpdpbusd.512"
-                : "llvm.x86.avx512.vpdpbusd.256";
+  return isLong ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd";
 }
 
-bool WordProduct::isKnown(int64_t lanes) const {
+/// By instructions of 128 bits, for vectors of any multiple. Their parts are
+/// not vector's, which is cut into rows of lanes.
+static Value multiplySigned(ImplicitLocOpBuilder &b, Value sum, Value first,
+                            Value second) {
+  constexpr int64_t kWords = 4, kBytes = 16; // of an instruction
+  auto part = [&](Value all, int64_t number, int64_t size) -> Value {
+    SmallVector<int32_t> lanes(size);
+    std::iota(lanes.begin(), lanes.end(), number * size);
+    return LLVM::ShuffleVectorOp::create(b, all, all, lanes);
+  };
+  // Both of the same size.
+  auto join = [&](Value first, Value second) -> Value {
+    int64_t size = cast<VectorType>(first.getType()).getNumElements();
+    SmallVector<int32_t> lanes(2 * size);
+    std::iota(lanes.begin(), lanes.end(), 0);
+    return LLVM::ShuffleVectorOp::create(b, first, second, lanes);
+  };
+  SmallVector<Value> parts;
+  int64_t width = cast<VectorType>(sum.getType()).getNumElements();
+  for (int64_t number = 0; number < width / kWords; ++number) {
+    Value operands[] = {part(sum, number, kWords), part(first, number, kBytes),
+                        part(second, number, kBytes)};
+    Value own =
+        LLVM::CallIntrinsicOp::create(
+            b, operands[0].getType(),
+            b.getStringAttr("llvm.aarch64.neon.sdot.v4i32.v16i8"), operands)
+            .getResult(0);
+    parts.push_back(own);
+  }
+  while (parts.size() > 1) {
+    for (size_t i = 0; i < parts.size() / 2; ++i) {
+      parts[i] = join(parts[2 * i], parts[2 * i + 1]);
+    }
+    parts.resize(parts.size() / 2);
+  }
+  return parts.front();
+}
+
+Value WordProduct::multiplyBytes(ImplicitLocOpBuilder &b,
+                                 transformer::ProductKind kind, Value sum,
+                                 Value first, Value second) {
+  if (kind == transformer::ProductKind::SignedDot) {
+    return multiplySigned(b, sum, first, second);
+  }
+  int64_t width = cast<VectorType>(sum.getType()).getNumElements();
+  StringAttr name =
+      b.getStringAttr(width == 16 ? "llvm.x86.avx512.vpdpbusd.512"
+                                  : "llvm.x86.avx512.vpdpbusd.256");
+  return LLVM::CallIntrinsicOp::create(b, sum.getType(), name,
+                                       ValueRange{sum, first, second})
+      .getResult(0);
+}
+
+bool WordProduct::isKnown() const {
+  if (kind == transformer::ProductKind::SignedDot) {
+    return weightElement.isInteger(8) && rowElement.isInteger(8) &&
+           (lanes == 16 || lanes == 8);
+  }
   if (isBf16()) {
     return weightElement.isBF16() && lanes == 16;
   }
@@ -78,12 +133,13 @@ Value WordProduct::multiply(ImplicitLocOpBuilder &b, Value sum, Value row,
       b, VectorType::get(width, b.getI32Type()), row);
   all = LLVM::BitcastOp::create(b, weights.getType(), all);
   auto call = [&](ValueRange operands) -> Value {
-    StringAttr name = b.getStringAttr(findDot(isBf16(), isWide(), width));
+    StringAttr name = b.getStringAttr(findDot(isBf16(), width));
     return LLVM::CallIntrinsicOp::create(b, sums, name, operands).getResult(0);
   };
   if (isWide()) {
     return arith::AddIOp::create(b, sum, call({all, weights}));
   }
   // Of bf16 either may come first.
-  return isBf16() ? call({sum, weights, all}) : call({sum, all, weights});
+  return isBf16() ? call({sum, weights, all})
+                  : multiplyBytes(b, kind, sum, all, weights);
 }

@@ -4,21 +4,38 @@
 #ifndef TFC_COMPILER_CPU_WORDPRODUCT_H
 #define TFC_COMPILER_CPU_WORDPRODUCT_H
 
+#include "dialect/TransformerDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace tfc {
 
 /// Words of 32 bits of a row, and vectors of as many elements of a panel for
-/// each of its columns: two bf16 and two bf16; four bytes without a sign and
-/// four with one; two integers of 16 bits and two bytes.
+/// each of its columns: two bf16 and two bf16; four bytes without a sign, or by
+/// NEON with one, and four with one; two integers of 16 bits and two bytes.
 class WordProduct {
 public:
-  WordProduct(mlir::Type rowElement, mlir::Type weightElement)
-      : rowElement(rowElement), weightElement(weightElement) {}
+  WordProduct(transformer::ProductTileAttr tile, mlir::Type rowElement,
+              mlir::Type weightElement)
+      : kind(tile.getKind()), lanes(tile.getLanes()), rowElement(rowElement),
+        weightElement(weightElement) {}
 
-  /// Whether there are instructions for such words, and vectors of `lanes`.
-  bool isKnown(int64_t lanes) const;
+  /// Whether a tile's products are of words.
+  static bool isOf(transformer::ProductTileAttr tile) {
+    return tile.getKind() == transformer::ProductKind::Dot ||
+           tile.getKind() == transformer::ProductKind::SignedDot;
+  }
+
+  /// sum + of each word of 32 bits the four products of bytes, `first` without
+  /// a sign, or by `SignedDot` with one, and `second` with one.
+  static mlir::Value multiplyBytes(mlir::ImplicitLocOpBuilder &b,
+                                   transformer::ProductKind kind,
+                                   mlir::Value sum, mlir::Value first,
+                                   mlir::Value second);
+
+  /// Whether there are instructions for such words, and vectors of the tile's
+  /// lanes.
+  bool isKnown() const;
   /// What the sums are.
   mlir::Type sumElement() const;
   /// Elements of a word.
@@ -43,6 +60,8 @@ private:
   bool isBf16() const { return rowElement.isBF16(); }
   bool isWide() const { return rowElement.isInteger(16); }
 
+  transformer::ProductKind kind;
+  int64_t lanes;
   mlir::Type rowElement, weightElement;
 };
 

@@ -12,7 +12,7 @@
 namespace tfc {
 
 /// Which programs, what matrices, keys and values are kept in, which of the
-/// programs multiplies bf16 ("" for none: the others compute in f32), values
+/// programs multiply bf16 ("" for none: the others compute in f32), values
 /// between ops where a program `rounds` them, and which option would do with
 /// less on a CPU; without a line's end.
 std::string describeChoice(const spec::ModelSpec &model,

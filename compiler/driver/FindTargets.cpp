@@ -83,14 +83,6 @@ static Error checkFactors(ArrayRef<TargetInfo> targets,
           Twine(model.group) + " columns (devices have one a row), got " +
           target.name);
     }
-    if (!target.isDevice() && !target.hasIntegerProducts() &&
-        wanted == Factors::Int8) {
-      std::string kept = model.storage == spec::Storage::Int4 ? "int4" : "int8";
-      return expectedProgram("expected --target of x86-64's CPUs or of devices "
-                             "with matrices in " +
-                             kept + " (aarch64 has no such program yet), got " +
-                             target.name);
-    }
     if (target.isDevice() || target.multiplies == Factors::F32 ||
         (target.multiplies == wanted && options.opt == "full")) {
       continue;

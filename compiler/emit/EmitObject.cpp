@@ -213,7 +213,7 @@ static StringRef findForeign(const llvm::Module &ir, tfc::Machine machine) {
 
 /// Vectors of any width can be done by narrower ones, LLVM sees to that; what
 /// names an instruction needs its model.
-static LogicalResult emulate(ModuleOp module, llvm::Module &ir) {
+static LogicalResult useModels(ModuleOp module, llvm::Module &ir) {
   if (std::string unknown = tfc::replaceByModels(ir); !unknown.empty()) {
     return module.emitError() << "expected an instruction with a model, to "
                                  "emulate it, got "
@@ -240,7 +240,7 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
   }
   ir->setDataLayout(machine->createDataLayout());
   ir->setTargetTriple(machine->getTargetTriple());
-  if (target.isEmulated() && failed(emulate(module, *ir))) {
+  if (target.needsModels() && failed(useModels(module, *ir))) {
     return failure();
   }
   if (StringRef foreign = findForeign(*ir, target.machine); !foreign.empty()) {
@@ -258,7 +258,7 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
       function.addFnAttr("target-features", target.attributes);
     }
   }
-  if (target.isEmulated()) {
+  if (target.needsModels()) {
     tfc::runLlvmPasses(*ir, *machine, "always-inline");
   }
   tfc::runLlvmPasses(*ir, *machine, kPasses);

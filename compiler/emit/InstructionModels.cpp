@@ -24,7 +24,8 @@ static constexpr Model models[] = {
     {"llvm.x86.avx512.vpdpbusd.512", "model.vpdpbusd.512"},
     {"llvm.x86.avx512.vpdpbusd.256", "model.vpdpbusd.256"},
     {"llvm.x86.avx512.pmaddw.d.512", "model.pmaddw.d.512"},
-    {"llvm.x86.avx512.pmaddubs.w.512", "model.pmaddubs.w.512"}};
+    {"llvm.x86.avx512.pmaddubs.w.512", "model.pmaddubs.w.512"},
+    {"llvm.aarch64.neon.sdot.v4i32.v16i8", "model.sdot.128"}};
 
 /// Those that read or write registers of tiles: their models get the state of
 /// these, too.
@@ -53,6 +54,7 @@ static constexpr uint64_t kTileSwitch = 8192 + 8 + 16;
 /// vpdpbusd: four products of a byte without a sign and one with, their sum and
 /// the old one modulo 2^32. vpmaddwd: the sum of two products. vpmaddubsw: that
 /// of two of a byte without a sign and one with, the nearest that 16 bits hold.
+/// sdot: vpdpbusd of bytes with a sign (Arm Architecture Reference Manual).
 ///
 /// tdpbf16ps: of each row and column the products of the words' first elements
 /// are added from zero in the order of the words, each rounded once, and apart
@@ -105,6 +107,21 @@ define <16 x bfloat> @model.cvtneps2bf16.512(<16 x float> %x) #0 {
   %short = trunc <16 x i32> %word to <16 x i16>
   %y = bitcast <16 x i16> %short to <16 x bfloat>
   ret <16 x bfloat> %y
+}
+define <4 x i32> @model.sdot.128(<4 x i32> %sum, <16 x i8> %a, <16 x i8> %b) #0 {
+  %p = sext <16 x i8> %a to <16 x i16>
+  %q = sext <16 x i8> %b to <16 x i16>
+  %products = mul <16 x i16> %p, %q
+  %even = shufflevector <16 x i16> %products, <16 x i16> poison, <8 x i32> <i32 0, i32 2, i32 4, i32 6, i32 8, i32 10, i32 12, i32 14>
+  %odd = shufflevector <16 x i16> %products, <16 x i16> poison, <8 x i32> <i32 1, i32 3, i32 5, i32 7, i32 9, i32 11, i32 13, i32 15>
+  %x0 = sext <8 x i16> %even to <8 x i32>
+  %x1 = sext <8 x i16> %odd to <8 x i32>
+  %y = add <8 x i32> %x0, %x1
+  %y0 = shufflevector <8 x i32> %y, <8 x i32> poison, <4 x i32> <i32 0, i32 2, i32 4, i32 6>
+  %y1 = shufflevector <8 x i32> %y, <8 x i32> poison, <4 x i32> <i32 1, i32 3, i32 5, i32 7>
+  %z = add <4 x i32> %y0, %y1
+  %r = add <4 x i32> %sum, %z
+  ret <4 x i32> %r
 }
 define <16 x i32> @model.vpdpbusd.512(<16 x i32> %sum, <64 x i8> %a, <64 x i8> %b) #0 {
   %p = bitcast <64 x i8> %a to <16 x i32>
@@ -485,16 +502,18 @@ std::string tfc::replaceByModels(llvm::Module &module) {
   };
   for (llvm::Function &function : module) {
     // Those of AVX2 are of level 3, which every machine that emulates has.
-    if (!function.getName().starts_with("llvm.x86.") ||
-        function.getName().starts_with("llvm.x86.avx2.")) {
+    llvm::StringRef name = function.getName();
+    if ((!name.starts_with("llvm.x86.") &&
+         !name.starts_with("llvm.aarch64.")) ||
+        name.starts_with("llvm.x86.avx2.")) {
       continue;
     }
-    if (auto model = find(models, function.getName()); !model.empty()) {
+    if (auto model = find(models, name); !model.empty()) {
       used.emplace_back(&function, model);
-    } else if (model = find(tileModels, function.getName()); !model.empty()) {
+    } else if (model = find(tileModels, name); !model.empty()) {
       ofTiles.emplace_back(&function, model);
     } else {
-      return function.getName().str();
+      return name.str();
     }
   }
   if (!used.empty() || !ofTiles.empty()) {

@@ -10,7 +10,7 @@ namespace tfc {
 
 /// What rows of integers are for kernels of products: of 16 bits, or bytes
 /// without a sign, each 128 more than it stands for.
-enum class IntegerRows { Wide, Excess };
+enum class IntegerRows { Wide, Excess, Signed };
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

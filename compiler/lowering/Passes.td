@@ -50,17 +50,19 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
     bits, in any order the same; the scale; the rounded quotients. What they are
     for kernels of panels, `int8-rows` says: `excess` for those that multiply
     bytes without a sign, where a product's body takes `excess` from the sum,
-    a companion of the weight; `wide` for those that multiply 16 bits. The body
-    begins with the scales.
+    a companion of the weight; `signed` for those whose bytes have one; `wide`
+    for those that multiply 16 bits. The body begins with the scales.
   }];
   let options = [
     Option<"int8Rows", "int8-rows", "::tfc::IntegerRows",
            "::tfc::IntegerRows::Wide",
-           "what rows of integers are for kernels of panels: wide or excess",
+           "what rows of integers are for kernels of panels: wide, excess or "
+           "signed",
            [{::llvm::cl::values(
              clEnumValN(::tfc::IntegerRows::Wide, "wide", "of 16 bits"),
              clEnumValN(::tfc::IntegerRows::Excess, "excess",
-                        "of 8 bits, 128 more"))}]>,
+                        "of 8 bits, 128 more"),
+             clEnumValN(::tfc::IntegerRows::Signed, "signed", "of 8 bits"))}]>,
     Option<"panel", "panel", "int64_t", "0",
            "rows of a panel of packed weights; 0: no kernel reads panels">,
     Option<"bf16Word", "bf16-word", "int64_t", "1",

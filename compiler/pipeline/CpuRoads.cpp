@@ -110,7 +110,9 @@ static void buildLinalg(OpPassManager &pm, const PipelineOptions &options) {
   LowerToLinalgPassOptions lower;
   lower.panel = strategy.panel;
   lower.bf16Word = strategy.bf16Word;
-  lower.int8Rows = strategy.excess ? IntegerRows::Excess : IntegerRows::Wide;
+  lower.int8Rows = strategy.excess     ? IntegerRows::Excess
+                   : strategy.isSigned ? IntegerRows::Signed
+                                       : IntegerRows::Wide;
   pm.addPass(createLowerToLinalgPass(lower));
   SelectStrategyPassOptions select;
   select.target = options.target.name;

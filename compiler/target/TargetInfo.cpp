@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/target/TargetInfo.h"
 
+#include "runtime/src/load/Aarch64Features.h"
 #include "runtime/src/load/X86Levels.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -72,13 +73,6 @@ static TargetInfo level3Vnni() {
   return info;
 }
 
-/// What has units beyond the levels' own, the last that a machine has being the
-/// fastest there for its factors.
-static std::vector<TargetInfo> programsOfUnits() {
-  return {level4Bf16(), level4AmxBf16(), level3Vnni(), level4Vnni(),
-          level4AmxInt8()};
-}
-
 /// Every 64-bit Arm that runs Linux: NEON and fused multiply-adds are its own.
 static TargetInfo armv8() {
   TargetInfo info;
@@ -87,6 +81,23 @@ static TargetInfo armv8() {
   info.cpu = "generic";
   info.tuning = "neoverse-n1";
   return info;
+}
+
+/// From ARMv8.1-A on, and always from ARMv8.4-A on.
+static TargetInfo armv8Dotprod() {
+  TargetInfo info = armv8();
+  info.name += "+dotprod";
+  info.features |= TFC_FEATURE_ARM_DOTPROD;
+  info.attributes = "+dotprod";
+  info.multiplies = Factors::Int8;
+  return info;
+}
+
+/// What has units beyond the levels' own, the last that a machine has being the
+/// fastest there for its factors.
+static std::vector<TargetInfo> programsOfUnits() {
+  return {level4Bf16(), level4AmxBf16(), level3Vnni(),
+          level4Vnni(), level4AmxInt8(), armv8Dotprod()};
 }
 
 /// What the machine that this runs on is, and the level that all of its kind
@@ -118,10 +129,11 @@ static std::optional<TargetInfo> findCuda(llvm::StringRef architecture) {
 static std::optional<TargetInfo> findLevelCalled(llvm::StringRef name) {
   for (const TargetInfo &level :
        {level3(), level4(), level4Bf16(), level4AmxBf16(), level3Vnni(),
-        level4Vnni(), level4AmxInt8(), armv8(), level4().emulated(),
-        level4Bf16().emulated(), level4AmxBf16().emulated(),
-        level3Vnni().emulated(), level4Vnni().emulated(),
-        level4AmxInt8().emulated(), armv8().emulated(), level3().emulated()}) {
+        level4Vnni(), level4AmxInt8(), armv8(), armv8Dotprod(),
+        level4().emulated(), level4Bf16().emulated(),
+        level4AmxBf16().emulated(), level3Vnni().emulated(),
+        level4Vnni().emulated(), level4AmxInt8().emulated(), armv8().emulated(),
+        armv8Dotprod().emulated(), level3().emulated()}) {
     if (name == level.programName()) {
       return level;
     }
@@ -174,7 +186,8 @@ findX86(llvm::StringRef name, const llvm::StringMap<bool> &features) {
   target->microarchitecture = name;
   for (const TargetInfo &each : programsOfUnits()) {
     bool isSlow =
-        each.features & TFC_FEATURE_FAST_AVX512_BF16 && !isFastAtBf16(name);
+        each.machine != Machine::X86_64 ||
+        (each.features & TFC_FEATURE_FAST_AVX512_BF16 && !isFastAtBf16(name));
     if (!isSlow && findMissing(each.features, features).empty()) {
       target->machineFeatures |= each.features;
     }
@@ -182,17 +195,36 @@ findX86(llvm::StringRef name, const llvm::StringMap<bool> &features) {
   return target;
 }
 
-static TargetInfo findArm(llvm::StringRef name) {
+/// TFC_FEATURE_ARM_*: those all of whose instruction sets, LLVM's names, a
+/// machine `has`.
+static uint64_t armFeatures(llvm::function_ref<bool(llvm::StringRef)> has) {
+  uint64_t all = 0, missing = 0;
+  for (const Aarch64Feature &each : aarch64Features) {
+    (has(each.name) ? all : missing) |= each.feature;
+  }
+  return all & ~missing;
+}
+
+/// The level of a machine that LLVM calls `name`.
+static TargetInfo findArm(llvm::StringRef name, uint64_t features) {
   TargetInfo target = armv8();
   target.microarchitecture = name;
+  target.machineFeatures = features;
   return target;
+}
+
+/// Of the machine that this runs on, an Arm.
+static uint64_t armFeaturesHere() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  return armFeatures(
+      [&](llvm::StringRef name) { return features.lookup(name); });
 }
 
 static std::optional<TargetInfo> findMachine() {
   llvm::StringRef name = llvm::sys::getHostCPUName();
   return lowestHere().machine == Machine::X86_64
              ? findX86(name, llvm::sys::getHostCPUFeatures())
-             : findArm(name);
+             : findArm(name, armFeaturesHere());
 }
 
 /// What a machine with LLVM's name for it has.
@@ -209,27 +241,32 @@ static llvm::StringMap<bool> featuresOf(llvm::StringRef microarchitecture) {
 }
 
 /// By LLVM's name. Of Arm's the application processors, which run Linux.
-static bool isArm(llvm::StringRef name) {
+static std::optional<TargetInfo> findArmCalled(llvm::StringRef name) {
   std::optional<llvm::AArch64::CpuInfo> cpu = llvm::AArch64::parseCpu(name);
-  return cpu && name != "generic" &&
-         cpu->Arch.Profile == llvm::AArch64::AProfile;
+  if (!cpu || name == "generic" ||
+      cpu->Arch.Profile != llvm::AArch64::AProfile) {
+    return std::nullopt;
+  }
+  llvm::AArch64::ExtensionBitset extensions = cpu->getImpliedExtensions();
+  return findArm(name, armFeatures([&](llvm::StringRef feature) {
+                   auto known = llvm::AArch64::parseArchExtension(feature);
+                   return known && extensions.test(known->ID);
+                 }));
 }
 
 static std::optional<TargetInfo> findCpu(llvm::StringRef name) {
   bool isX86 =
       llvm::X86::parseArchX86(name, /*Only64Bit=*/true) != llvm::X86::CK_None;
-  if (!isX86 && !isArm(name)) {
-    return std::nullopt;
-  }
-  return isX86 ? findX86(name, featuresOf(name)) : findArm(name);
+  return isX86 ? findX86(name, featuresOf(name)) : findArmCalled(name);
 }
 
 std::string TargetInfo::programName() const {
   return isEmulated() ? name + "-emulated" : name;
 }
 
-bool TargetInfo::hasIntegerProducts() const {
-  return !isDevice() && name != armv8().name;
+bool TargetInfo::needsModels() const {
+  return isEmulated() ||
+         (machine == Machine::Aarch64 && !(features & TFC_FEATURE_ARM_DOTPROD));
 }
 
 llvm::StringRef TargetInfo::triple() const {
@@ -252,8 +289,11 @@ TargetInfo TargetInfo::emulated() const {
 }
 
 bool TargetInfo::runsHere() const {
-  if (machine != lowestHere().machine || machine == Machine::Aarch64) {
-    return machine == lowestHere().machine;
+  if (machine != lowestHere().machine) {
+    return false;
+  }
+  if (machine == Machine::Aarch64) {
+    return !(features & ~armFeaturesHere());
   }
   return findMissing(features, llvm::sys::getHostCPUFeatures()).empty() &&
          (!(features & TFC_FEATURE_FAST_AVX512_BF16) ||
@@ -295,8 +335,9 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
       "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
       "cpu:x86-64-v4+bf16, cpu:x86-64-v4+amx-bf16, "
       "cpu:x86-64-v3+avxvnni, cpu:x86-64-v4+vnni, "
-      "cpu:x86-64-v4+amx-int8, cpu:armv8-a or LLVM's name of a CPU "
-      "with AVX2, FMA and F16C or of a 64-bit Arm, as cpu:znver4, or cuda "
+      "cpu:x86-64-v4+amx-int8, cpu:armv8-a, cpu:armv8-a+dotprod or LLVM's "
+      "name of a CPU with AVX2, FMA and F16C or of a 64-bit Arm, as "
+      "cpu:znver4, or cuda "
       "or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90), got " +
       text);
 }
@@ -360,12 +401,13 @@ TargetInfo::parseList(llvm::StringRef text, Factors factors) {
 
 TargetInfo TargetInfo::fastAt(Factors factors) const {
   if (isDevice() || isEmulated() || microarchitecture.empty() ||
-      multiplies != Factors::F32 || machine != Machine::X86_64) {
+      multiplies != Factors::F32) {
     return *this;
   }
   TargetInfo best = *this;
   for (TargetInfo each : programsOfUnits()) {
-    if (each.multiplies == factors && !(each.features & ~machineFeatures)) {
+    if (each.machine == machine && each.multiplies == factors &&
+        !(each.features & ~machineFeatures)) {
       each.microarchitecture = microarchitecture;
       each.machineFeatures = machineFeatures;
       best = each;
@@ -378,6 +420,9 @@ std::vector<TargetInfo> TargetInfo::allFor(Factors factors) {
   std::vector<TargetInfo> targets = {level3(), level4()};
   if (lowestHere().machine == Machine::Aarch64) {
     targets = {armv8()};
+    if (factors == Factors::Int8) {
+      targets.push_back(armv8Dotprod());
+    }
   } else if (factors == Factors::BF16) {
     targets.push_back(level4Bf16());
     targets.push_back(level4AmxBf16());

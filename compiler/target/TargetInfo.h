@@ -24,7 +24,8 @@ enum class Machine { X86_64, Aarch64 };
 enum class Factors { F32, BF16, Int8 };
 
 /// A CPU: one of the x86-64 levels, or one and what some of its machines are
-/// fast at, or ARMv8-A, and which of its machines is to be fast. Or an
+/// fast at, or ARMv8-A, with products of bytes or without, and which of its
+/// machines is to be fast. Or an
 /// architecture of NVIDIA's GPUs, and every later one.
 struct TargetInfo {
   /// Of the program: "x86-64-v4", "x86-64-v4+bf16", "armv8-a", "sm_80".
@@ -78,8 +79,10 @@ struct TargetInfo {
   /// LLVM's name of the host: "x86_64-unknown-linux-gnu".
   llvm::StringRef triple() const;
 
-  /// Whether there are instructions for products of int8.
-  bool hasIntegerProducts() const;
+  /// Whether kernels name instructions that its machine may lack: then models
+  /// of these stand in for them. Of a stand-in any, and of ARMv8.0-A the
+  /// products of bytes.
+  bool needsModels() const;
 
   /// This target for the lowest level of machines like the one that this runs
   /// on (x86-64-v3, or ARMv8-A), which runs it slowly and to the same bits: for

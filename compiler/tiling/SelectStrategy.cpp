@@ -52,6 +52,9 @@ static int64_t findColumns(int64_t width, int64_t lanes) {
 /// word where there is one for bytes without a sign.
 static transformer::ProductKind chooseKind(transformer::KernelOpInterface op,
                                            const Strategy &own) {
+  if (own.isSigned && op.hasIntegerFactors()) {
+    return transformer::ProductKind::SignedDot;
+  }
   if (op.getWeightBits() == 4 && !own.excess) {
     return transformer::ProductKind::Pairs;
   }

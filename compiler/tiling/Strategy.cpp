@@ -34,6 +34,7 @@ static Strategy level4(int64_t weightBits) {
   s.nextBytes = 768 << 10;
   s.dots = false;
   s.excess = false;
+  s.isSigned = false;
   s.tiles = false;
   if (weightBits == 4) {
     // Of each sum there is one of a group beside it.
@@ -112,6 +113,7 @@ static Strategy level3(int64_t weightBits) {
   s.nextBytes = 256 << 10;
   s.dots = false;
   s.excess = false;
+  s.isSigned = false;
   s.tiles = false;
   if (weightBits == 4) {
     s.rows = 2;
@@ -120,8 +122,21 @@ static Strategy level3(int64_t weightBits) {
 }
 
 /// A vector of 8 floats is two registers of NEON's 32: the same tiles, so that
-/// panels, packed files and bits are those of x86-64-v3. Not measured.
-static Strategy armv8(int64_t weightBits) { return level3(weightBits); }
+/// panels, packed files and bits are those of x86-64-v3. Of bytes four are
+/// multiplied at once, whether or not there is one instruction for that. Not
+/// measured.
+static Strategy armv8(int64_t weightBits) {
+  Strategy s = level3(weightBits);
+  s.isSigned = true;
+  return s;
+}
+
+/// Where a word of bytes is several instructions, these need registers.
+static Strategy armv8Bytes(int64_t weightBits) {
+  Strategy s = armv8(weightBits);
+  s.rows = weightBits == 4 ? 1 : 3;
+  return s;
+}
 
 /// AVX-VNNI: the same of half the vectors.
 static Strategy vnni256(int64_t weightBits) {
@@ -150,6 +165,10 @@ static constexpr struct {
     {"x86-64-v4+amx-int8",
      [](llvm::StringRef cpu, int64_t bits) { return amxInt8(cpu, bits); }},
     {"armv8-a",
+     [](llvm::StringRef, int64_t weightBits) {
+       return weightBits <= 8 ? armv8Bytes(weightBits) : armv8(weightBits);
+     }},
+    {"armv8-a+dotprod",
      [](llvm::StringRef, int64_t weightBits) { return armv8(weightBits); }}};
 
 llvm::ArrayRef<llvm::StringRef> tfc::listStrategies() {

@@ -26,6 +26,7 @@ struct Strategy {
   int64_t nextBytes;    // the largest block that is asked for a block ahead
   bool dots;            // whether two bf16 are multiplied by two at once
   bool excess;          // whether four bytes are, those of rows without a sign
+  bool isSigned;        // whether four bytes are, all with a sign
   bool tiles;           // whether both are in registers of AMX's tiles
 };
 

@@ -13,7 +13,11 @@
 
 namespace tfc::rt {
 
-Dot dotOf(uint64_t features, bool ofBytes) {
+Dot dotOf(uint32_t isa, uint64_t features, bool ofBytes) {
+  if (isa != TFC_ISA_X86_64) {
+    bool isNeon = isa == TFC_ISA_AARCH64 && features & TFC_FEATURE_ARM_DOTPROD;
+    return isNeon && ofBytes ? Dot::BytesNeon : Dot::None;
+  }
   if (!ofBytes) {
     return features & TFC_FEATURE_AMX_BF16           ? Dot::Bf16Tiles
            : features & TFC_FEATURE_FAST_AVX512_BF16 ? Dot::Bf16x512
@@ -42,6 +46,8 @@ const char *nameOf(Dot dot) {
     return "tdpbf16ps";
   case Dot::BytesTiles:
     return "tdpbusd";
+  case Dot::BytesNeon:
+    return "sdot";
   }
   return "";
 }
@@ -119,6 +125,7 @@ struct DotProbe {
 DotProbe probeOf(Dot dot) {
   switch (dot) {
   case Dot::None:
+  case Dot::BytesNeon:
     break;
   case Dot::Bf16x512:
     return {TFC_FEATURE_FAST_AVX512_BF16, {dotBf16x512, 20 * 32 * 2}};
@@ -146,6 +153,39 @@ double measureDots(const tfc_host_v0 &host, Dot dot) {
   bool isRefused =
       isHere && (found.needs & tileFeatures) && !tileRefusal().empty();
   return isHere && !isRefused ? measureOperations(host, found.probe) : 0;
+}
+
+#elif defined(__aarch64__)
+
+namespace {
+
+// Chains that cover four units of a latency of 4 cycles; written out in
+// assembly, in which the instruction may stand whatever the build is for.
+constexpr int kSums = 16;
+
+uint32_t bytesNeon(int64_t iterations) {
+  for (int64_t k = 0; k < iterations; ++k) {
+#define TFC_SDOT(i) "sdot v" #i ".4s, v30.16b, v31.16b\n\t"
+    asm volatile(".arch armv8.2-a+dotprod\n\t" TFC_SDOT(0) TFC_SDOT(1)
+                     TFC_SDOT(2) TFC_SDOT(3) TFC_SDOT(4) TFC_SDOT(5) TFC_SDOT(6)
+                         TFC_SDOT(7) TFC_SDOT(16) TFC_SDOT(17) TFC_SDOT(18)
+                             TFC_SDOT(19) TFC_SDOT(20) TFC_SDOT(21) TFC_SDOT(22)
+                                 TFC_SDOT(23)
+                 :
+                 :
+                 : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17",
+                   "v18", "v19", "v20", "v21", "v22", "v23");
+#undef TFC_SDOT
+  }
+  return 0;
+}
+
+} // namespace
+
+double measureDots(const tfc_host_v0 &host, Dot dot) {
+  bool isHere = dot == Dot::BytesNeon &&
+                (machineFeatures() & TFC_FEATURE_ARM_DOTPROD) != 0;
+  return isHere ? measureOperations(host, {bytesNeon, kSums * 16 * 2}) : 0;
 }
 
 #else

@@ -17,13 +17,15 @@ enum class Dot {
   Bytes256, // vpdpbusd of AVX-VNNI
   Words512, // vpmaddwd and vpaddd, which are for bytes where neither is
   Words256,
-  Bf16Tiles, // tdpbf16ps
-  BytesTiles // tdpbusd
+  Bf16Tiles,  // tdpbf16ps
+  BytesTiles, // tdpbusd
+  BytesNeon   // sdot
 };
 
-/// What the products of a program with these needs (TFC_FEATURE_*) multiply
-/// with; `ofBytes`: its matrices are of int8. None: multiply-adds of f32.
-Dot dotOf(uint64_t features, bool ofBytes);
+/// What the products of a CPU's program (TFC_ISA_*) with these needs
+/// (TFC_FEATURE_*) multiply with; `ofBytes`: its matrices are of int8. None:
+/// multiply-adds of f32, and what has no instruction of its own.
+Dot dotOf(uint32_t isa, uint64_t features, bool ofBytes);
 
 /// The instruction's name, as manuals have it; "" of None.
 const char *nameOf(Dot dot);

@@ -70,14 +70,14 @@ void CostSheet::readWeight(const tfc_weight_v0 &weight) {
 /// Matrices of bytes have a scale a row and the sum of a row, of 32 bits each,
 /// those of four bits a scale a group; tables beside them are of 16.
 void CostSheet::readPrecision(const std::string &weights, int64_t groupColumns,
-                              uint64_t features) {
+                              const tfc_program_v0 &program) {
   storage = weights;
   group = storage == "int4" ? groupColumns : 0;
   bool ofBytes = hasIntegers();
   bytesPerEntry = storage == "f32" ? 4 : 2;
   bytesPerWeight = ofBytes ? 1 : bytesPerEntry;
   bytesPerRow = ofBytes ? 8 : 0;
-  unit = rt::dotOf(features, ofBytes);
+  unit = rt::dotOf(program.isa, program.features, ofBytes);
 }
 
 rt::Result<CostSheet> CostSheet::read(const tfc_module_v0 &module,
@@ -86,8 +86,7 @@ rt::Result<CostSheet> CostSheet::read(const tfc_module_v0 &module,
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     sheet.readWeight(module.weights[w]);
   }
-  rt::Status status = sheet.readSpec(
-      module, program.isa == TFC_ISA_X86_64 ? program.features : 0);
+  rt::Status status = sheet.readSpec(module, program);
   if (!status) {
     return std::move(status.error());
   }
@@ -109,7 +108,8 @@ static const json *findPerToken(const json &spec) {
   return nullptr;
 }
 
-rt::Status CostSheet::readSpec(const tfc_module_v0 &module, uint64_t features) {
+rt::Status CostSheet::readSpec(const tfc_module_v0 &module,
+                               const tfc_program_v0 &program) {
   std::map<std::string, const tfc_weight_v0 *> weights;
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     weights[module.weights[w].name] = &module.weights[w];
@@ -118,7 +118,7 @@ rt::Status CostSheet::readSpec(const tfc_module_v0 &module, uint64_t features) {
     json spec = json::parse(module.spec_json);
     json precision = spec.value("precision", json::object());
     readPrecision(precision.value("weights", "f32"),
-                  precision.value("group", int64_t(0)), features);
+                  precision.value("group", int64_t(0)), program);
     for (Product &product : products) {
       const json *taken = product.experts > 1 ? findPerToken(spec) : nullptr;
       product.perToken = taken ? taken->get<double>() : 1;

@@ -77,12 +77,13 @@ private:
 
   void readWeight(const tfc_weight_v0 &weight);
   void readPrecision(const std::string &weights, int64_t groupColumns,
-                     uint64_t features);
+                     const tfc_program_v0 &program);
   bool hasIntegers() const { return storage == "int8" || storage == "int4"; }
   bool hasGroups(const Product &product) const;
   Cost costOf(const Product &product, double rows) const;
   bool multipliesTiles(const tfc_entry_v0 &entry) const;
-  rt::Status readSpec(const tfc_module_v0 &module, uint64_t features);
+  rt::Status readSpec(const tfc_module_v0 &module,
+                      const tfc_program_v0 &program);
 
   std::string storage = "f32";
   int64_t group = 0; // of int4

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # A golden model's library for aarch64, run by qemu, gives the bits of that for
 # x86-64-v3, run here: outputs of forward passes, generated tokens and packed
-# weights. Nothing is compared within a tolerance.
+# weights; of products of integers both programs that there are. Nothing is
+# compared within a tolerance.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import filecmp
@@ -51,9 +52,14 @@ class Pair:
         spec = self.path("spec.json")
         must(args.tfc, "import", self.weights, "-o", spec)
         self.runs = {}
-        for target, runner in (("x86-64-v3", [args.tfc_run]),
-                               ("armv8-a", cross.runner(args.cross)),
-                               ("armv8-a-emulated", [args.tfc_run])):
+        arm = cross.runner(args.cross)
+        runners = {"x86-64-v3": [args.tfc_run], "armv8-a": arm,
+                   "armv8-a-emulated": [args.tfc_run]}
+        if args.integers:
+            # Every Arm runs the one, and what has the instruction the other.
+            runners["armv8-a"] = cross.runner(args.cross, cross.OLDEST)
+            runners["armv8-a+dotprod"] = arm
+        for target, runner in runners.items():
             library = self.path(target + ".so")
             must(args.tfc, "compile", spec, "-o", library,
                  "--target=cpu:" + target, *args.options)
@@ -100,9 +106,19 @@ def check_refusals(pair, case):
                      f"{done.returncode} and {done.stderr}")
 
 
-def check_packed(pair, case):
+def check_lacking(pair, case, oldest):
+    """What has not the instruction says so."""
+    library = pair.runs["armv8-a+dotprod"][1]
+    done = call(*oldest, library, "--weights", pair.weights, "--inputs", case,
+                "--outputs", pair.path("none"))
+    if done.returncode != 1 or "the machine lacks dotprod" not in done.stderr:
+        sys.exit("expected exit code 1 and \"the machine lacks dotprod\", got "
+                 f"{done.returncode} and {done.stderr}")
+
+
+def check_packed(pair, case, targets):
     files = []
-    for target in pair.runs:
+    for target in targets:
         files.append(pair.path(target + ".packed"))
         pair.run(target, case, "--packed", files[-1])
     for other in files[1:]:
@@ -135,6 +151,8 @@ def main():
                         help="draws two cases of each kind; all without it")
     parser.add_argument("options", nargs="*", help="of tfc compile")
     args = parser.parse_args()
+    args.integers = any(option.startswith("--dtype=int")
+                        for option in args.options)
     cross.skip_without_tools()
     if platform.machine() != "x86_64":
         cross.skip("expected a machine of x86-64, whose bits are those of "
@@ -147,7 +165,13 @@ def main():
         pair = Pair(args, scratch)
         check_symbols(args.nm, pair.runs["armv8-a"][1])
         check_refusals(pair, cases[0])
-        check_packed(pair, cases[0])
+        # Words of bytes without groups are of two there, and of four here.
+        check_packed(pair, cases[0],
+                     [target for target in pair.runs
+                      if not (args.integers and target == "x86-64-v3")])
+        if args.integers:
+            check_lacking(pair, cases[0],
+                          cross.runner(args.cross, cross.OLDEST))
         numbers = 0
         for case in cases:
             outputs = {target: pair.run(target, case, *options_of(case))

@@ -169,6 +169,13 @@ class ResultTest(unittest.TestCase):
         self.assertIn("; program x86-64-v4, native, packed weights 2.0 MB\n",
                       self.text)
 
+    def test_many_lengths_are_told_by_their_number(self):
+        self.assertEqual(report.label("encode:1x16"), "encode:1x16")
+        eight = "encode:12,24,40,57,73,90,111,128"
+        self.assertEqual(report.label(eight), eight)
+        self.assertEqual(report.label("encode:9,1,2,3,4,5,6,7,8"),
+                         "encode: 9 of 1 to 9")
+
     def test_what_it_is_kept_in(self):
         def text(**changes):
             made = piece()

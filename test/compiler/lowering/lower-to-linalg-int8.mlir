@@ -2,11 +2,14 @@
 // plain loops, as they are; a product begins with its scales.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-lower-to-linalg="panel=16 int8-rows=excess" --canonicalize | FileCheck %s --check-prefixes=CHECK,EXCESS
+// RUN: tfc-opt %s --tfc-lower-to-linalg="panel=16 int8-rows=signed" --canonicalize | FileCheck %s --check-prefixes=CHECK,SIGNED
 // RUN: tfc-opt %s --tfc-lower-to-linalg="panel=16 int8-rows=wide" --canonicalize | FileCheck %s --check-prefixes=CHECK,WIDE
 // RUN: tfc-opt %s --tfc-lower-to-linalg --canonicalize | FileCheck %s --check-prefixes=CHECK,PLAIN
 
 // EXCESS: @w : tensor<20x7xi8> from{{.*}} packed<panel = 16, word = 4> rounds
 // EXCESS-NEXT: @w.excess : tensor<20xi32> companion<excess of @w>
+// SIGNED: @w : tensor<20x7xi8> from{{.*}} packed<panel = 16, word = 4> rounds
+// SIGNED-NOT: excess
 // WIDE: @w : tensor<20x7xi8> from{{.*}} packed<panel = 16, word = 2> rounds
 // PLAIN: @w : tensor<20x7xi8> from{{.*}} rounds
 // WIDE-NOT: excess
@@ -37,6 +40,7 @@ func.func @product(%x: tensor<?x7xf32>, %b: tensor<20xf32>) -> tensor<?x20xf32> 
   // CHECK: %[[ROUNDED:.*]] = arith.addf %[[QUOTIENT]], %{{.*}} : f32
   // CHECK: arith.bitcast %[[ROUNDED]] : f32 to i32
   // EXCESS: arith.trunci %{{.*}} : i32 to i8
+  // SIGNED: arith.trunci %{{.*}} : i32 to i8
   // WIDE: arith.trunci %{{.*}} : i32 to i16
   // PLAIN: arith.trunci %{{.*}} : i32 to i8
   %q, %s = transformer.quantize_rows %x : tensor<?x7xf32>
@@ -46,6 +50,9 @@ func.func @product(%x: tensor<?x7xf32>, %b: tensor<20xf32>) -> tensor<?x20xf32> 
   // EXCESS: ^bb0(%[[SUM:.*]]: i32, %[[COLUMN:.*]]: f32, %[[O:.*]]: i32, %[[BIAS:.*]]: f32, %[[ROW:.*]]: f32):
   // EXCESS: %[[OWN:.*]] = arith.subi %[[SUM]], %[[O]] : i32
   // EXCESS: %[[F:.*]] = arith.sitofp %[[OWN]] : i32 to f32
+  // SIGNED: transformer.product %[[ROWS]], %{{.*}} columns(%[[WS]], %[[B]]) scales(%[[SCALES]]) outs(%{{.*}}) : tensor<?x7xi8>
+  // SIGNED: ^bb0(%[[SUM:.*]]: i32, %[[COLUMN:.*]]: f32, %[[BIAS:.*]]: f32, %[[ROW:.*]]: f32):
+  // SIGNED: %[[F:.*]] = arith.sitofp %[[SUM]] : i32 to f32
   // WIDE: transformer.product %[[ROWS]], %{{.*}} columns(%[[WS]], %[[B]]) scales(%[[SCALES]]) outs(%{{.*}}) : tensor<?x7xi16>
   // WIDE: ^bb0(%[[SUM:.*]]: i32, %[[COLUMN:.*]]: f32, %[[BIAS:.*]]: f32, %[[ROW:.*]]: f32):
   // WIDE: %[[F:.*]] = arith.sitofp %[[SUM]] : i32 to f32

@@ -12,8 +12,10 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -64,6 +66,20 @@ define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
   ret void
 }
 declare <8 x i32> @llvm.x86.avx512.vpdpbusd.256(<8 x i32>, <32 x i8>, <32 x i8>)
+)";
+
+/// Four words, four times.
+constexpr char signedText[] = R"(
+define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
+  %s = load <4 x i32>, ptr %sum, align 4
+  %x = load <16 x i8>, ptr %a, align 4
+  %y = load <16 x i8>, ptr %b, align 4
+  %z = call <4 x i32> @llvm.aarch64.neon.sdot.v4i32.v16i8(<4 x i32> %s, <16 x i8> %x, <16 x i8> %y)
+  %all = shufflevector <4 x i32> %z, <4 x i32> poison, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3>
+  store <16 x i32> %all, ptr %to, align 4
+  ret void
+}
+declare <4 x i32> @llvm.aarch64.neon.sdot.v4i32.v16i8(<4 x i32>, <16 x i8>, <16 x i8>)
 )";
 
 constexpr char wideText[] = R"(
@@ -325,6 +341,33 @@ TEST(InstructionModels, bytesOfTheFirstHaveNoSign) {
   Dot pairs(/*isModel=*/true, pairsText);
   EXPECT_EQ(pairs(0, 0xffff01ff, 0x808002ff),
             0x80000000 | (static_cast<uint32_t>(-253) & 0xffff));
+}
+
+/// By the manual's formula: qemu and machines are test/aarch64's.
+TEST(InstructionModels, bytesOfNeonHaveSigns) {
+  if (!hasFeature("fma")) {
+    GTEST_SKIP() << "expected a machine of x86-64-v3";
+  }
+  Dot dot(/*isModel=*/true, signedText);
+  // 4 times -128 * -128, which 16 bits do not hold; modulo 2^32.
+  EXPECT_EQ(dot(5, 0x80808080, 0x80808080), 65536u + 5);
+  EXPECT_EQ(dot(0x7fffffff, 1, 1), 0x80000000u);
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 1000; ++trial) {
+    Words sum, a, b;
+    for (Words *words : {&sum, &a, &b}) {
+      std::generate(words->begin(), words->end(), std::ref(random));
+    }
+    Words got = dot(sum, a, b);
+    for (size_t lane = 0; lane < 4; ++lane) {
+      uint32_t expected = sum[lane];
+      for (int byte = 0; byte < 32; byte += 8) {
+        expected += static_cast<uint32_t>(static_cast<int8_t>(a[lane] >> byte) *
+                                          static_cast<int8_t>(b[lane] >> byte));
+      }
+      ASSERT_EQ(got[lane], expected);
+    }
+  }
 }
 
 TEST(InstructionModels, integersAreThoseOfTheInstructions) {

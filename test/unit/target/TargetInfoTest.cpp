@@ -202,19 +202,35 @@ TEST(TargetInfo, everyArmIsOneLevel) {
   EXPECT_EQ(target.features, 0u);
   EXPECT_EQ(target.attributes, "");
   EXPECT_EQ(target.microarchitecture, "");
-  EXPECT_FALSE(target.hasIntegerProducts());
-  for (llvm::StringRef name :
-       {"neoverse-n1", "neoverse-v1", "neoverse-v2", "cortex-a53"}) {
+  EXPECT_TRUE(target.needsModels());
+  for (auto [name, ofBytes] : {std::pair<llvm::StringRef, llvm::StringRef>{
+                                   "neoverse-n1", "armv8-a+dotprod"},
+                               {"neoverse-v1", "armv8-a+dotprod"},
+                               {"neoverse-v2", "armv8-a+dotprod"},
+                               {"cortex-a76", "armv8-a+dotprod"},
+                               {"cortex-a72", "armv8-a"},
+                               {"cortex-a53", "armv8-a"}}) {
     TargetInfo cpu = parse("cpu:" + name.str());
     EXPECT_EQ(cpu.programName(), "armv8-a");
     EXPECT_EQ(cpu.microarchitecture, name);
     EXPECT_EQ(cpu.cpu, target.cpu);
     EXPECT_EQ(cpu.attributes, "");
-    for (Factors factors : {Factors::BF16, Factors::Int8}) {
-      EXPECT_EQ(cpu.fastAt(factors).programName(), "armv8-a");
-    }
+    EXPECT_EQ(cpu.fastAt(Factors::BF16).programName(), "armv8-a");
+    EXPECT_EQ(cpu.fastAt(Factors::Int8).programName(), ofBytes);
   }
   EXPECT_EQ(TargetInfo::findProgram("armv8-a")->machine, Machine::Aarch64);
+}
+
+TEST(TargetInfo, anArmWithProductsOfBytes) {
+  TargetInfo target = parse("cpu:armv8-a+dotprod");
+  EXPECT_EQ(target.machine, Machine::Aarch64);
+  EXPECT_EQ(target.features, uint64_t(TFC_FEATURE_ARM_DOTPROD));
+  EXPECT_EQ(target.attributes, "+dotprod");
+  EXPECT_EQ(target.multiplies, Factors::Int8);
+  EXPECT_FALSE(target.needsModels());
+  EXPECT_TRUE(target.emulated().needsModels());
+  // A feature of x86-64 with the same bit says nothing of it.
+  EXPECT_EQ(parse("cpu:znver4").fastAt(Factors::Int8).machine, Machine::X86_64);
 }
 
 TEST(TargetInfo, anEmulatedArmIsOfThisMachine) {
@@ -228,8 +244,8 @@ TEST(TargetInfo, anEmulatedArmIsOfThisMachine) {
     EXPECT_EQ(target.cpu, "x86-64-v3");
     EXPECT_EQ(target.tuning, parse("cpu:x86-64-v3").tuning);
     EXPECT_EQ(target.features, parse("cpu:x86-64-v3").features);
-    EXPECT_FALSE(target.hasIntegerProducts());
     EXPECT_EQ(parse("cpu:armv8-a-emulated").cpu, target.cpu);
+    EXPECT_EQ(parse("cpu:armv8-a+dotprod-emulated").cpu, target.cpu);
   }
 }
 
@@ -293,7 +309,8 @@ TEST(TargetInfo, refusesWhatCannotRunIt) {
       "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
       "cpu:x86-64-v4+bf16, cpu:x86-64-v4+amx-bf16, cpu:x86-64-v3+avxvnni, "
       "cpu:x86-64-v4+vnni, cpu:x86-64-v4+amx-int8, "
-      "cpu:armv8-a or LLVM's name of a CPU with AVX2, FMA and F16C or of a "
+      "cpu:armv8-a, cpu:armv8-a+dotprod or LLVM's name of a CPU with AVX2, "
+      "FMA and F16C or of a "
       "64-bit Arm, as cpu:znver4, or cuda or cuda:sm_80 (also sm_86, sm_87, "
       "sm_89, sm_90), "
       "got ";

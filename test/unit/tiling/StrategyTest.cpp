@@ -30,7 +30,8 @@ TEST(Strategy, tilesFitTheRegistersAndItemsAreWholeTiles) {
         std::pair{"x86-64-v4+vnni", "znver4"}, std::pair{"armv8-a", ""},
         std::pair{"x86-64-v4+amx-bf16", ""},
         std::pair{"x86-64-v4+amx-int8", ""},
-        std::pair{"armv8-a", "neoverse-n1"}}) {
+        std::pair{"armv8-a", "neoverse-n1"},
+        std::pair{"armv8-a+dotprod", ""}}) {
     Strategy s = chooseStrategy(program, microarchitecture);
     int64_t vectors = s.panel / s.lanes, registers = s.lanes == 16 ? 32 : 16;
     EXPECT_EQ(s.panel % s.lanes, 0) << program;
@@ -74,10 +75,13 @@ TEST(Strategy, tilesReadTheWeightsOfWords) {
 TEST(Strategy, bytesHaveASignWhereNoUnitWantsThemWithout) {
   for (auto [program, excess] :
        {std::pair{"x86-64-v3", false}, std::pair{"x86-64-v4", false},
-        std::pair{"x86-64-v3+avxvnni", true},
-        std::pair{"x86-64-v4+vnni", true}}) {
+        std::pair{"x86-64-v3+avxvnni", true}, std::pair{"x86-64-v4+vnni", true},
+        std::pair{"armv8-a", false}, std::pair{"armv8-a+dotprod", false}}) {
     EXPECT_EQ(chooseStrategy(program, "").excess, excess) << program;
   }
+  EXPECT_TRUE(chooseStrategy("armv8-a", "").isSigned);
+  EXPECT_TRUE(chooseStrategy("armv8-a+dotprod", "").isSigned);
+  EXPECT_FALSE(chooseStrategy("x86-64-v3", "").isSigned);
 }
 
 } // namespace
