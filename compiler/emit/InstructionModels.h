@@ -12,8 +12,8 @@ class Module;
 namespace tfc {
 
 /// Calls of `llvm.x86.*` beyond x86-64-v3, and of `llvm.aarch64.*` beyond
-/// ARMv8.0-A, become calls of functions that compute the same, to the bit, and want to be inlined. Returns the first
-/// intrinsic that has no model, or "".
+/// ARMv8.0-A, become calls of functions that compute the same, to the bit, and
+/// want to be inlined. Returns the first intrinsic that has no model, or "".
 std::string replaceByModels(llvm::Module &module);
 
 } // namespace tfc

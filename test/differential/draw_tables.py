@@ -42,6 +42,9 @@ DECODERS = {
     "qwen2moe": "Qwen2Moe", "granitemoe": "GraniteMoe", "glm4moe": "Glm4Moe",
     "ernie45moe": "Ernie4_5_Moe", "gptoss": "GptOss", "phimoe": "Phimoe",
     "deepseekv2": "DeepseekV2", "deepseekv3": "DeepseekV3",
+    "glm4moelite": "Glm4MoeLite", "dots1": "Dots1", "flexolmo": "FlexOlmo",
+    "minimaxm2": "MiniMaxM2", "granitemoeshared": "GraniteMoeShared",
+    "solaropen": "SolarOpen", "hunyuanmoe": "HunYuanMoEV1", "youtu": "Youtu",
     **draw_relatives.DECODERS, **draw_states.DECODERS}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
@@ -73,7 +76,7 @@ NARROW = ("electra", "albert", "roformer", "rembert")
 # Their windows, or biases, count columns.
 WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma",
-           "modernbertdecoder", "ministral3", "gptoss")
+           "modernbertdecoder", "ministral3", "gptoss", "dots1")
 # Of these the types of layers differ in more than the window, which is there.
 PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
             "vaultgemma", "modernbertdecoder", "gptoss")
@@ -87,13 +90,15 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "mpt", "biogpt", "vaultgemma", "hyperclovax", "nanochat", "olmoe",
            "qwen2moe", "granitemoe", "bertgenerationlm", "neoxjapanese",
            "modernbertdecoder", "internlm3", "iquestcoder", "lfm2", "lfm2moe",
-           "phimoe", "deepseekv2", "deepseekv3", "granitehybrid", "bamba")
+           "phimoe", "deepseekv2", "deepseekv3", "glm4moelite", "flexolmo",
+           "granitemoeshared", "youtu", "granitehybrid", "bamba")
 # Of each layer's experts a row takes some.
 MIXTURES = ("mixtral", "qwen3moe", "olmoe", "qwen2moe", "granitemoe",
             "glm4moe", "ernie45moe", "gptoss", "phimoe", "deepseekv2",
-            "deepseekv3")
+            "deepseekv3", "glm4moelite", "dots1", "flexolmo", "minimaxm2",
+            "granitemoeshared", "solaropen", "hunyuanmoe")
 # Heads share a latent of each position.
-LATENT = ("deepseekv2", "deepseekv3")
+LATENT = ("deepseekv2", "deepseekv3", "glm4moelite", "youtu")
 # As many heads of keys as of queries.
 ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon", "biogpt",
          "bertgenerationlm", "neoxjapanese", "modernbertdecoder")
@@ -438,7 +443,8 @@ def decoder_config(hf, family, case):
     if family in ("helium", "ernie45", "seedoss", "ministral", "glm", "glm4",
                   "qwen3", "arcee", "gemma", "gemma2", "gemma3", "jais2",
                   "cwm", "vaultgemma", "hunyuan", "mixtral", "qwen3moe",
-                  "glm4moe", "ernie45moe", "gptoss"):
+                  "glm4moe", "ernie45moe", "gptoss", "dots1", "minimaxm2",
+                  "solaropen", "hunyuanmoe"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -480,7 +486,9 @@ def decoder_config(hf, family, case):
                   "neox", "cohere", "cohere2", "glm4", "nemotron", "arcee", "jais2",
                   "vaultgemma", "hyperclovax", "nanochat", "hunyuan",
                   "qwen3moe", "olmoe", "granitemoe", "glm4moe", "gptoss",
-                  "phimoe", "deepseekv2", "deepseekv3"):
+                  "phimoe", "deepseekv2", "deepseekv3", "glm4moelite", "dots1",
+                  "flexolmo", "granitemoeshared", "solaropen", "hunyuanmoe",
+                  "youtu"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
                   "arcee", "jais2", "cwm", "hyperclovax"):
@@ -493,6 +501,8 @@ def decoder_config(hf, family, case):
         keys.update(mixture(family, case))
     if family in LATENT:
         keys.update(latent(case))
+    if family == "youtu":  # its loading zeroes the row of a pad token
+        keys["pad_token_id"] = None
     if family == "gptoss":
         keys["hidden_act"] = "silu"
     if family == "phimoe":
@@ -513,7 +523,7 @@ def decoder_config(hf, family, case):
             "factor": 1.0, "alpha": case["factor"]}
     if family == "hyperclovax":
         keys["use_post_norm"] = bool(case["seed"] % 3)
-    if family in ("granite", "hyperclovax", "granitemoe"):
+    if family in ("granite", "hyperclovax", "granitemoe", "granitemoeshared"):
         keys.update(embedding_multiplier=case["factor"],
                     attention_multiplier=0.3, logits_scaling=case["factor"],
                     residual_multiplier=0.4)
@@ -526,7 +536,8 @@ def mixture(family, case):
     taken = 1 + seed % 4
     keys = dict(num_experts_per_tok=taken, num_experts=taken + seed // 4 % 9,
                 norm_topk_prob=bool(seed // 3 % 2))
-    if family in ("mixtral", "granitemoe", "gptoss", "phimoe"):
+    if family in ("mixtral", "granitemoe", "gptoss", "phimoe", "minimaxm2",
+                  "granitemoeshared"):
         keys["num_local_experts"] = keys.pop("num_experts")
         del keys["norm_topk_prob"]
     if family == "gptoss":
@@ -535,7 +546,15 @@ def mixture(family, case):
         keys.update(num_experts_per_tok=2, router_jitter_noise=0.3,
                     num_local_experts=max(keys["num_local_experts"], 2),
                     lm_head_bias=bool(seed % 2))
-    if family in ("mixtral", "granitemoe", "olmoe", "gptoss", "phimoe"):
+    if family == "minimaxm2" and seed % 3:
+        keys["rotary_dim"] = 2 * (1 + seed % (case["head_dim"] // 2))
+    if family == "granitemoeshared":
+        keys["shared_intermediate_size"] = width + 2 if seed % 3 else 0
+    if family == "hunyuanmoe":
+        keys["moe_topk"] = keys.pop("num_experts_per_tok")
+        del keys["norm_topk_prob"]
+    if family in ("mixtral", "granitemoe", "olmoe", "gptoss", "phimoe",
+                  "flexolmo", "minimaxm2", "granitemoeshared", "hunyuanmoe"):
         return dict(keys, intermediate_size=width)
     keys["moe_intermediate_size"] = width
     dense = case["layers"] > 1
@@ -548,7 +567,7 @@ def mixture(family, case):
     if family == "deepseekv2":
         del keys["norm_topk_prob"]  # which it does not read
         keys["topk_method"] = "group_limited_greedy" if seed % 2 else "greedy"
-    if family in ("glm4moe", *LATENT):
+    if family in ("glm4moe", "dots1", "solaropen", *LATENT):
         del keys["num_experts"]
         groups = 1 + seed % 3
         keys.update(n_group=groups, topk_group=1 + seed // 2 % groups,
@@ -556,6 +575,16 @@ def mixture(family, case):
                     first_k_dense_replace=int(dense and seed % 2),
                     n_shared_experts=1 + seed % 2,
                     routed_scaling_factor=case["factor"])
+    if family == "glm4moelite":
+        del keys["first_k_dense_replace"]  # which it does not read
+        keys["mlp_layer_types"] = [
+            "dense" if dense and i == seed % case["layers"] else "sparse"
+            for i in range(case["layers"])]
+    if family == "solaropen":
+        del keys["first_k_dense_replace"]
+    if family == "dots1":
+        keys["sliding_window"] = case["window"]
+        keys["max_window_layers"] = seed % 3
     if family == "glm4moe":
         keys["use_qk_norm"] = bool(seed % 2)
     if family == "ernie45moe":

@@ -30,7 +30,7 @@ def apart(family, name, shape):
     experts, which modules keep in others than files do."""
     if family == "gpt_oss":
         return [(name, shape)]
-    is_block = family in ("mixtral", "phimoe")
+    is_block = family in ("mixtral", "phimoe", "minimax_m2")
     block = ".block_sparse_moe." if is_block else ".mlp."
     if family == "phimoe":
         name = name.replace(".mlp.router.", ".mlp.gate.")

@@ -35,6 +35,8 @@ RENAMED = ("nomic", "gte")
 WITHOUT_DEFAULTS = {
     "ministral": "transformers' head_dim is then nothing, and its model fails",
     "hunyuan": "transformers' head_dim is then nothing, likewise",
+    "hunyuanmoe": "transformers' head_dim is then nothing, likewise",
+    "dots1": "transformers' n_routed_experts is then nothing",
     "nemotron": "transformers' num_key_value_heads is then nothing, likewise",
     "bertgenerationlm": "it is then no decoder",
     "esm": "transformers' vocab_size is then nothing",

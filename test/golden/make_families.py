@@ -547,12 +547,43 @@ DECODERS = (
     ("deepseekv3-bias", hf.DeepseekV3ForCausalLM, hf.DeepseekV3Config(
         **latent(n_group=1, topk_group=1, first_k_dense_replace=1,
                  attention_bias=True))),
+    ("glm4moelite-lm", hf.Glm4MoeLiteForCausalLM, hf.Glm4MoeLiteConfig(
+        **latent(n_group=4, topk_group=2, num_hidden_layers=3,
+                 mlp_layer_types=["sparse", "dense", "sparse"]))),
+    ("dots1-lm", hf.Dots1ForCausalLM, hf.Dots1Config(
+        **moe(n_routed_experts=11, head_dim=14, moe_intermediate_size=14,
+              n_shared_experts=2, first_k_dense_replace=1, sliding_window=5,
+              num_hidden_layers=3, max_window_layers=2, attention_bias=True,
+              norm_topk_prob=True, routed_scaling_factor=1.7))),
+    ("flexolmo-lm", hf.FlexOlmoForCausalLM, hf.FlexOlmoConfig(
+        **moe(num_experts=12, num_key_value_heads=3, intermediate_size=14,
+              norm_topk_prob=True))),
+    ("minimaxm2-lm", hf.MiniMaxM2ForCausalLM, hf.MiniMaxM2Config(
+        **moe(num_local_experts=10, head_dim=14, intermediate_size=14,
+              rotary_dim=6))),
+    ("granitemoeshared-lm", hf.GraniteMoeSharedForCausalLM,
+     hf.GraniteMoeSharedConfig(
+         **moe(num_local_experts=12, intermediate_size=14,
+               shared_intermediate_size=9, attention_multiplier=0.4,
+               embedding_multiplier=1.5, residual_multiplier=0.7,
+               logits_scaling=1.3))),
+    ("solaropen-lm", hf.SolarOpenForCausalLM, hf.SolarOpenConfig(
+        **moe(n_routed_experts=12, head_dim=12, moe_intermediate_size=14,
+              n_group=4, topk_group=2, n_shared_experts=2,
+              attention_bias=True, routed_scaling_factor=1.7))),
+    ("hunyuanmoe-lm", hf.HunYuanMoEV1ForCausalLM, hf.HunYuanMoEV1Config(
+        **moe(num_experts=12, head_dim=14, intermediate_size=14, moe_topk=3,
+              attention_bias=True))),
+    # Loading it zeroes the row of a pad token.
+    ("youtu-lm", hf.YoutuForCausalLM, hf.YoutuConfig(
+        **latent(pad_token_id=None,
+                 rope_parameters=yarn(mscale=1.0, mscale_all_dim=1.0)))),
 )
 # Windows count columns.
 DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm",
              "gemma2-lm", "gemma3-lm", "bloom-lm", "mpt-lm", "cohere2-lm",
              "cohere2-full", "exaone4-lm", "olmo3-lm", "cwm-lm",
-             "vaultgemma-lm", "vaultgemma-plain", "gptoss-lm",
+             "vaultgemma-lm", "vaultgemma-plain", "gptoss-lm", "dots1-lm",
              # A state is of all tokens.
              "lfm2-lm", "lfm2-wide", "lfm2moe-lm", "qwen35-lm", "qwen35-wide",
              "qwen3next-lm")

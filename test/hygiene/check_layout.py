@@ -45,7 +45,8 @@ LAYERS = {
     "compiler/gpu": ["dialect/", "compiler/support/",
                      "compiler/kernel/", "compiler/target/", "tfc/abi.h", "mlir"],
     # What a level's code may use is what the runtime asks a machine for.
-    "compiler/target": ["runtime/src/load/X86Levels.h", "tfc/abi.h", "mlir"],
+    "compiler/target": ["runtime/src/load/Aarch64Features.h",
+                        "runtime/src/load/X86Levels.h", "tfc/abi.h", "mlir"],
     "compiler/emit": ["dialect/", "compiler/support/", "compiler/target/",
                       "tfc/abi.h", "mlir"],
     "compiler/pipeline": ["dialect/", "compiler/fusion/", "compiler/lowering/",

@@ -29,6 +29,30 @@ static std::vector<int64_t> readList(Config &config, const std::string &key,
   return dense;
 }
 
+/// Whether each layer is dense by config.json's list of their types; none where
+/// there is no such key, or after a fault.
+static std::vector<bool> readTypes(Config &config, const std::string &key,
+                                   int64_t layers) {
+  const Json *list = config.value(key);
+  std::vector<bool> areDense;
+  if (!list) {
+    return areDense;
+  }
+  bool isGood = list->isArray() && int64_t(list->items.size()) >= layers;
+  for (const Json &item : list->items) {
+    isGood = isGood && item.isString() &&
+             (item.text == "dense" || item.text == "sparse");
+    areDense.push_back(item.isString() && item.text == "dense");
+  }
+  if (!isGood) {
+    config.fault(key, "expected \"dense\" or \"sparse\" for each of " +
+                          std::to_string(layers) +
+                          " layers, got another value");
+    areDense.clear();
+  }
+  return areDense;
+}
+
 /// Whether there are experts in layer `i`, by the holes that count them.
 static bool isSparse(Instantiator &made, const Json &hole, int64_t i,
                      int64_t layers) {
@@ -51,8 +75,18 @@ std::optional<Json> family::denseLayersRule(Instantiator &made,
   if (const Json *list = hole.find("list")) {
     listed = readList(made.config, list->text, layers);
   }
+  std::vector<bool> areDense;
+  if (const Json *types = hole.find("types")) {
+    areDense = readTypes(made.config, types->text, layers);
+  }
   Json selected = Json::array();
   for (int64_t i = 0; i < layers; ++i) {
+    if (!areDense.empty()) {
+      if (areDense[i]) {
+        selected.items.push_back(i);
+      }
+      continue;
+    }
     if (!isSparse(made, hole, i, layers) ||
         std::find(listed.begin(), listed.end(), i) != listed.end()) {
       selected.items.push_back(i);

@@ -190,6 +190,15 @@ std::optional<Json> readDim(Instantiator &made, Config &rope,
     }
     return std::nullopt;
   }
+  // Its number, where nobody says the part.
+  const Json *columns = hole.find("dim_key");
+  if (columns && config.value(columns->text) && !config.value(key) &&
+      !rope.value("partial_rotary_factor")) {
+    int64_t width = made.integer(hole, "head_dim", 2, 1, spec::maxWidth);
+    Json dim = config.integer(columns->text, width, 1, width);
+    dim.place = config.placeOf(columns->text);
+    return dim;
+  }
   // rope_parameters has it in transformers 5, the model in 4.
   double factor = config.number(key, partial->real, 0, 1);
   factor = rope.number("partial_rotary_factor", factor, 0, 1);
