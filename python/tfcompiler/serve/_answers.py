@@ -18,7 +18,7 @@ from tfcompiler.serve._question import Question, Tally, TextPiece
 from tfcompiler.serve._receipt import Outputs, receipt
 from tfcompiler.serve._server import Server
 from tfcompiler.serve._text import TokenTexts
-from tfcompiler.serve._traces import Times, origin, spans, wall
+from tfcompiler.serve._traces import Times, epoch, origin, spans
 
 Asked = Tuple[Question, Job]
 
@@ -68,9 +68,10 @@ class Reply:
                 self._traces.add(self._spans(fault))
 
     def _spans(self, fault: str) -> List[dict]:
-        ran = self._began + self.tally.queue_seconds
-        times = Times(wall(self._began), None if fault else wall(ran),
-                      self._first and wall(self._first), wall(self._ended))
+        base = epoch()
+        ran = base + self._began + self.tally.queue_seconds
+        times = Times(base + self._began, None if fault else ran,
+                      self._first and base + self._first, base + self._ended)
         return spans(self._origin, times, {
             "gen_ai.operation.name": "chat" if self.head["id"].startswith(
                 "chat") else "text_completion",

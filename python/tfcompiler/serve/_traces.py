@@ -152,6 +152,7 @@ class Exporter:
             self.dropped += len(made)
 
 
-def wall(monotonic: float) -> float:
-    """A time of time.monotonic as seconds since the epoch."""
-    return time.time() - time.monotonic() + monotonic
+def epoch() -> float:
+    """What a time of time.monotonic lacks of seconds since the epoch. Asked once
+    for all times of a request: between the two clocks a thread may wait."""
+    return time.time() - time.monotonic()
