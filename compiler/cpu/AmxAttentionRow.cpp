@@ -68,11 +68,6 @@ Value AmxAttentionRow::loadFactor(Value pointer) {
                                      word);
 }
 
-/// Into the second level: the first has what is multiplied now.
-void AmxAttentionRow::prefetch(Value address) {
-  LLVM::Prefetch::create(b, address, /*rw=*/0, /*hint=*/2, /*cache=*/1);
-}
-
 //===----------------------------------------------------------------------===//
 // q . K
 //===----------------------------------------------------------------------===//
@@ -130,7 +125,7 @@ Values AmxAttentionRow::addScoreColumns(int64_t columns, Value keys, Value next,
       factors.push_back(loadFactors(
           k, cache, buildAddress(b, places[0].pointer, offset), kLanes));
       if (offset % kLine == 0) {
-        prefetch(buildAddress(b, places[1].pointer, offset));
+        tiles.prefetch(buildAddress(b, places[1].pointer, offset));
       }
     }
     Value factor =
@@ -194,7 +189,7 @@ Values AmxAttentionRow::addPosition(Value values, Value next, Value weight,
                                     ValueRange sums) {
   int64_t bytes = columns * cache.elementBytes;
   for (int64_t offset = 0; offset < bytes; offset += kLine) {
-    prefetch(buildAddress(b, next, offset));
+    tiles.prefetch(buildAddress(b, next, offset));
   }
   return addProducts(sums, isSecond, loadValues(values, columns),
                      loadFactor(weight));

@@ -66,7 +66,6 @@ private:
                 int64_t columns);
   /// Vectors of words; behind the last column zeros.
   Values loadValues(mlir::Value row, int64_t columns);
-  void prefetch(mlir::Value address);
 
   KernelBuilder &k;
   mlir::ImplicitLocOpBuilder &b;

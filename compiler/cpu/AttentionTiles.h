@@ -111,6 +111,9 @@ public:
   mlir::Value loadScratch(mlir::Value offset, int64_t width);
   void storeScratch(mlir::Value value, mlir::Value offset);
 
+  /// Asks for a line, into the second level.
+  void prefetch(mlir::Value address);
+
 private:
   /// Rows [row, row + rows) against `groups` groups of keys, at position
   /// `column` of the stretch; `next` is what to prefetch, or null.
@@ -167,8 +170,6 @@ private:
   void prefetchValues(const SumTile &tile, mlir::Value row);
   void prefetchValueScales(const AttentionHead &head, const Stretch &stretch,
                            mlir::Value block);
-  void prefetch(mlir::Value address);
-
   KernelBuilder &k;
   mlir::ImplicitLocOpBuilder &b;
   const VectorCache &cache;
