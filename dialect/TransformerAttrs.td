@@ -296,8 +296,9 @@ def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
       second ones' apart, then both), and numbers below 2^-126 count as zeros,
       as elements, sums and results. Of four bytes, or of two integers of 16
       bits and two bytes, into i32. `signed_dot`: the same of four bytes and
-      four, both with a sign, which is how NEON multiplies them. `pairs`: of integers of four bits and bytes,
-      two at a time into 16 bits, and what those add up to into i32.
+      four, both with a sign, which is how NEON multiplies them. `pairs`: of
+      integers of four bits and bytes, two at a time into 16 bits, and what those
+      add up to into i32.
     * `rows`: of a tile; its columns are those of a panel. `lanes`: floats in a
       vector register.
     * `item`: rows of a parallel item, a multiple of `rows`.
