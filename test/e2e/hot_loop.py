@@ -6,6 +6,7 @@
 #   decoder.layers.attn.q: zmm: 24 sums, 96 multiply-adds, 12 loads, ...
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import re
+import shutil
 import subprocess
 import sys
 
@@ -18,10 +19,19 @@ TARGET = re.compile(r"^(?:0x)?([0-9a-f]+)\b")
 NO_WORK = re.compile("prefetch|cmp|test|j|nop")
 
 
+def disassembler():
+    """LLVM's, by the name that it has where it comes from a package, too."""
+    for name in ("llvm-objdump", "llvm-objdump-22"):
+        if shutil.which(name):
+            return name
+    sys.exit("hot_loop.py: expected llvm-objdump or llvm-objdump-22 in PATH "
+             "(the package llvm-22 has it), got neither")
+
+
 def read_functions(library):
     """name -> [(address, mnemonic, operands)]"""
     text = subprocess.run(
-        ["llvm-objdump", "--disassemble", "--no-show-raw-insn", library],
+        [disassembler(), "--disassemble", "--no-show-raw-insn", library],
         capture_output=True, text=True, check=True).stdout
     functions = {}
     for line in text.splitlines():
