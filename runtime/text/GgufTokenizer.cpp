@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace tfc::text {
 
@@ -27,10 +28,13 @@ template <typename... Ts>
 /// How llama.cpp's `pre` cuts a text before merges.
 struct Cut {
   const char *pre;
-  const char *pattern; // null: ByteLevel's own, GPT-2's
-  bool composes;       // NFC before
-  bool ignoresMerges;  // a word that is a token is one
-  bool addsBos;        // where no key says it
+  /// One after the other; where the last is ByteLevel's own, GPT-2's, it is
+  /// not among them.
+  std::vector<const char *> patterns;
+  bool endsAsGpt2;
+  bool composes;      // NFC before
+  bool ignoresMerges; // a word that is a token is one
+  bool addsBos;       // where no key says it
 };
 
 // The patterns are those of the models' own tokenizer.json.
@@ -40,19 +44,82 @@ constexpr const char *llama3Pattern =
 constexpr const char *qwen2Pattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| )"
     R"(?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr Cut cuts[] = {{"gpt-2", nullptr, false, false, false},
-                        {"llama-bpe", llama3Pattern, false, true, true},
-                        {"qwen2", qwen2Pattern, true, false, false}};
+constexpr const char *qwen35Pattern =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|)"
+    R"(\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char *seedPattern =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1}| )"
+    R"(?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+)";
+// Words by their capitals; of GPT-4o with what English puts behind them.
+constexpr const char *gpt4oPattern =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*)"
+    R"([\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+)"
+    R"([\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char *tekkenPattern =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*)"
+    R"([\p{Ll}\p{Lm}\p{Lo}\p{M}]+|)"
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+)"
+    R"([\p{Ll}\p{Lm}\p{Lo}\p{M}]*|)"
+    R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+// DeepSeek's, by three.
+constexpr const char *threeDigits = R"(\p{N}{1,3})";
+constexpr const char *eastAsian = "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+";
+constexpr const char *deepSeekPattern =
+    R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|)"
+    R"([^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|)"
+    R"(\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char *digit = R"(\p{N})";
+
+const std::vector<Cut> &allCuts() {
+  using Patterns = std::vector<const char *>;
+  static const std::vector<Cut> cuts = [] {
+    std::vector<Cut> all;
+    auto add = [&](const Patterns &patterns, bool endsAsGpt2,
+                   const std::vector<const char *> &names,
+                   bool composes = false, bool ignoresMerges = false,
+                   bool addsBos = false) {
+      for (const char *pre : names) {
+        all.push_back(
+            {pre, patterns, endsAsGpt2, composes, ignoresMerges, addsBos});
+      }
+    };
+    add({}, true, {"gpt-2", "phi-2", "olmo", "exaone4", "modern-bert"});
+    add({digit}, true, {"starcoder", "refact", "smollm", "exaone"});
+    add({llama3Pattern}, false, {"dbrx", "smaug-bpe"});
+    add({llama3Pattern}, false, {"chatglm-bpe"});
+    add({llama3Pattern}, false, {"glm4"}, false, /*ignoresMerges=*/true);
+    add({llama3Pattern}, false, {"llama-bpe", "falcon3", "lfm2", "pixtral"},
+        false, /*ignoresMerges=*/true, /*addsBos=*/true);
+    add({qwen2Pattern}, false, {"qwen2", "deepseek-r1-qwen"},
+        /*composes=*/true);
+    add({qwen2Pattern}, false, {"hunyuan", "solar-open"});
+    add({qwen35Pattern}, false, {"qwen35"}, /*composes=*/true);
+    add({seedPattern}, false, {"seed-coder"});
+    add({gpt4oPattern}, false, {"gpt-4o", "llama4", "minimax-m2"});
+    add({tekkenPattern}, false, {"tekken"}, false, /*ignoresMerges=*/true,
+        /*addsBos=*/true);
+    add({threeDigits, eastAsian, deepSeekPattern}, false,
+        {"deepseek-v3", "hunyuan-dense"});
+    return all;
+  }();
+  return cuts;
+}
 
 const Cut &findCut(const std::string &pre) {
-  std::string known;
-  for (const Cut &cut : cuts) {
+  std::set<std::string> known;
+  for (const Cut &cut : allCuts()) {
     if (pre == cut.pre) {
       return cut;
     }
-    known += (known.empty() ? "" : ", ") + std::string(cut.pre);
+    known.insert(cut.pre);
   }
-  fail(rt::Code::Unsupported, "pre: expected one of ", known, ", got ",
+  std::string list;
+  for (const std::string &each : known) {
+    list += (list.empty() ? "" : ", ") + each;
+  }
+  fail(rt::Code::Unsupported, "pre: expected one of ", list, ", got ",
        rt::quoteName(pre), "; give a tokenizer.json with --tokenizer");
 }
 
@@ -214,19 +281,21 @@ private:
     json level = {{"type", "ByteLevel"},
                   {"add_prefix_space", false},
                   {"trim_offsets", true},
-                  {"use_regex", !cut.pattern}};
+                  {"use_regex", cut.endsAsGpt2}};
     if (cut.composes) {
       tree["normalizer"] = {{"type", "NFC"}};
     }
     tree["pre_tokenizer"] = level;
-    if (cut.pattern) {
-      tree["pre_tokenizer"] = {
-          {"type", "Sequence"},
-          {"pretokenizers", json::array({{{"type", "Split"},
-                                          {"pattern", {{"Regex", cut.pattern}}},
-                                          {"behavior", "Isolated"},
-                                          {"invert", false}},
-                                         level})}};
+    if (!cut.patterns.empty()) {
+      json all = json::array();
+      for (const char *pattern : cut.patterns) {
+        all.push_back({{"type", "Split"},
+                       {"pattern", {{"Regex", pattern}}},
+                       {"behavior", "Isolated"},
+                       {"invert", false}});
+      }
+      all.push_back(level);
+      tree["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", all}};
     }
     tree["decoder"] = {{"type", "ByteLevel"},
                        {"add_prefix_space", true},

@@ -89,6 +89,18 @@ def gguf():
         head = b"GGUF" + struct.pack("<IQQ", 3, 1, len(values)) + \
             b"".join(values) + info
         yield b"f" + head + bytes(-len(head) % 32) + bytes(4 * bytes_of_row)
+    # Experts, and two tensors that are one.
+    for kind, names in (("qwen3moe", ["ffn_up_exps"]),
+                        ("gpt-oss", ["ffn_gate_exps", "ffn_up_exps",
+                                     "ffn_down_exps"])):
+        values = [text("general.architecture") + struct.pack("<I", 8) +
+                  text(kind)]
+        infos = [text(f"blk.0.{name}.weight") + struct.pack(
+            "<IQQQIQ", 3, 8, 1, 2, 0, 64 * i)
+            for i, name in enumerate(names)]
+        head = b"GGUF" + struct.pack("<IQQ", 3, len(infos), len(values)) + \
+            b"".join(values) + b"".join(infos)
+        yield b"f" + head + bytes(-len(head) % 32) + bytes(64 * len(infos))
 
 
 # A config, and the tensors of a matrix.

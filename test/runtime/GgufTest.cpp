@@ -263,8 +263,8 @@ TEST_F(GgufTest, FilesThatLie) {
   GgufWriter blocks = llama();
   blocks.tensor("blk.0.attn_q.bias", {32}, 8, std::string(34, '\0'));
   EXPECT_EQ(errorOf(blocks.finish()),
-            "tensor \"blk.0.attn_q.bias\": expected a vector of floats (its "
-            "elements change places), got Q8_0 blocks");
+            "tensor \"blk.0.attn_q.bias\": expected a vector of floats, got "
+            "Q8_0 blocks");
   GgufWriter wide = llama();
   wide.tensor("output.weight", {1U << 30, 1U << 30}, 0, "");
   EXPECT_NE(errorOf(wide.finish()).find("at most 2^56 elements"),
@@ -276,10 +276,14 @@ TEST_F(GgufTest, FilesThatLie) {
             "llama-gguf-split --merge");
   GgufWriter other;
   other.add("general.architecture", std::string("mamba"));
-  EXPECT_EQ(errorOf(other.finish()),
-            "expected general.architecture llama, qwen2 or qwen3 (others of "
-            "GGUF are not read), got \"mamba\"; import the model's Hugging "
-            "Face folder");
+  EXPECT_EQ(
+      errorOf(other.finish()),
+      "expected general.architecture to be one of arcee, dots1, ernie4_5, "
+      "exaone4, gemma, gemma2, gemma3, glm4, glm4moe, gpt-oss, granite, "
+      "granitemoe, hunyuan-dense, lfm2, lfm2moe, llama, minimax-m2, "
+      "olmo2, olmoe, phi3, qwen2, qwen2moe, qwen3, qwen3moe, seed_oss, "
+      "smollm3, starcoder2 (others of GGUF are not read), got \"mamba\"; "
+      "import the model's Hugging Face folder");
 }
 
 /// A whole head of metadata, and frequencies divided as LLaMA 3 has them.
@@ -321,7 +325,7 @@ TEST_F(GgufTest, FactorsOfFrequencies) {
   for (const char *part :
        {"\"rope_type\": \"llama3\"", "\"factor\": 32.0",
         "\"rms_norm_eps\": 1e-05", "\"tie_word_embeddings\": true",
-        "\"head_dim\": 128", "\"num_key_value_heads\": 1"}) {
+        "\"hidden_size\": 256", "\"num_key_value_heads\": 1"}) {
     EXPECT_NE(config->find(part), std::string::npos) << part << *config;
   }
   auto other = configOf(llama3(30));
@@ -331,14 +335,15 @@ TEST_F(GgufTest, FactorsOfFrequencies) {
                 "3's rule (of 32 from 8192 positions on), got "),
             std::string::npos)
       << other.error().message;
-  GgufWriter experts = llama3(64);
-  experts.add("llama.expert_count", 8U);
-  EXPECT_NE(messageOf(configOf(experts)).find("expected no llama.expert_count"),
+  GgufWriter scores = llama3(64);
+  scores.add("llama.logit_scale", 8U);
+  EXPECT_NE(messageOf(configOf(scores)).find("expected no llama.logit_scale"),
             std::string::npos);
   GgufWriter scaled = llama3(64);
-  scaled.add("llama.rope.scaling.type", std::string("yarn"));
+  scaled.add("llama.rope.scaling.type", std::string("su"));
   EXPECT_NE(messageOf(configOf(scaled))
-                .find("rope.scaling.type none or linear, got \"yarn\""),
+                .find("rope.scaling.type none, linear, yarn or longrope, got "
+                      "\"su\""),
             std::string::npos);
 }
 
@@ -391,6 +396,117 @@ TEST_F(GgufTest, BytesByMerges) {
   EXPECT_EQ(idsOf(path, "ab 12<e>"), (std::vector<int64_t>{4, 5, 2, 3, 6}));
 }
 
+TEST_F(GgufTest, CutsOfWords) {
+  const std::vector<std::string> tokens = {"1",   "2",    "3",  "4",  "b",
+                                           "C",   "a",    "'",  "s",  "12",
+                                           "123", "1234", "bC", "a'", "a's"};
+  auto wordsOf = [&](const std::string &pre, const std::string &text) {
+    GgufWriter file = llama();
+    file.add("tokenizer.ggml.model", std::string("gpt2"));
+    file.add("tokenizer.ggml.pre", pre);
+    file.add("tokenizer.ggml.tokens", tokens);
+    file.add(
+        "tokenizer.ggml.merges",
+        std::vector<std::string>{"1 2", "12 3", "123 4", "b C", "a '", "a' s"});
+    file.add("tokenizer.ggml.add_bos_token", 7, std::string(1, '\0'));
+    write(file.finish());
+    std::string words;
+    for (int64_t id : idsOf(path, text)) {
+      words += (words.empty() ? "" : " ") + tokens[static_cast<size_t>(id)];
+    }
+    return words;
+  };
+  struct Case {
+    const char *pre, *digits, *capitals, *suffix;
+  };
+  for (const Case &each : {Case{"gpt-2", "1234", "bC", "a ' s"},
+                           {"smollm", "1 2 3 4", "bC", "a ' s"},
+                           {"llama-bpe", "123 4", "bC", "a ' s"},
+                           {"qwen2", "1 2 3 4", "bC", "a ' s"},
+                           {"qwen35", "1 2 3 4", "bC", "a ' s"},
+                           {"seed-coder", "1 2 3 4", "bC", "a ' s"},
+                           {"gpt-4o", "123 4", "b C", "a's"},
+                           {"tekken", "1 2 3 4", "b C", "a ' s"},
+                           {"deepseek-v3", "123 4", "bC", "a ' s"}}) {
+    EXPECT_EQ(wordsOf(each.pre, "1234"), each.digits) << each.pre;
+    EXPECT_EQ(wordsOf(each.pre, "bC"), each.capitals) << each.pre;
+    EXPECT_EQ(wordsOf(each.pre, "a's"), each.suffix) << each.pre;
+  }
+}
+
+/// A file of `architecture` with one layer's parts.
+GgufWriter partsOf(const char *architecture) {
+  GgufWriter file;
+  file.add("general.architecture", std::string(architecture));
+  return file;
+}
+
+TEST_F(GgufTest, ExpertsAreApart) {
+  GgufWriter file = partsOf("qwen3moe");
+  file.floats("blk.1.ffn_up_exps.weight", {2, 1, 2}, {1, 2, 3, 4});
+  write(file.finish());
+  auto files = TensorFiles::open(path);
+  ASSERT_TRUE(files) << messageOf(files);
+  const Tensor *second =
+      files->find("model.layers.1.mlp.experts.1.up_proj.weight");
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->shape, (std::vector<int64_t>{1, 2}));
+  Row values(2);
+  convertToF32(*second, 0, 2, values.data());
+  EXPECT_EQ(values, (Row{3, 4}));
+  GgufWriter flat = partsOf("qwen3moe");
+  flat.floats("blk.1.ffn_up_exps.weight", {2, 2}, {1, 2, 3, 4});
+  EXPECT_EQ(
+      errorOf(flat.finish()),
+      "tensor \"blk.1.ffn_up_exps.weight\": expected three axes, of which "
+      "the first are experts, got 2");
+}
+
+TEST_F(GgufTest, RowsOfTwoTensorsAreOneMatrix) {
+  auto rowsOf = [&](const char *architecture, const char *name) {
+    GgufWriter file = partsOf(architecture);
+    file.floats("blk.0.ffn_up_exps.weight", {2, 2, 1}, {10, 20, 30, 40});
+    file.floats("blk.0.ffn_gate_exps.weight", {2, 2, 1}, {1, 2, 3, 4});
+    write(file.finish());
+    auto files = TensorFiles::open(path);
+    EXPECT_TRUE(files) << messageOf(files);
+    const Tensor *tensor = files ? files->find(name) : nullptr;
+    EXPECT_TRUE(tensor);
+    Row values(8);
+    if (tensor) {
+      convertToF32(*tensor, 0, 8, values.data());
+    }
+    return values;
+  };
+  EXPECT_EQ(rowsOf("gpt-oss", "model.layers.0.mlp.experts.gate_up_proj"),
+            (Row{1, 10, 2, 20, 3, 30, 4, 40}));
+  EXPECT_EQ(rowsOf("granitemoe",
+                   "model.layers.0.block_sparse_moe.input_linear.weight"),
+            (Row{1, 2, 10, 20, 3, 4, 30, 40}));
+  GgufWriter half = partsOf("gpt-oss");
+  half.floats("blk.0.ffn_up_exps.weight", {2, 2, 1}, {10, 20, 30, 40});
+  EXPECT_EQ(errorOf(half.finish()),
+            "tensors ffn_gate_exps.weight and ffn_up_exps.weight of "
+            "\"model.layers.0.mlp.experts.gate_up_proj\": expected both, of "
+            "one shape with an axis of experts, got others");
+}
+
+TEST_F(GgufTest, NormsWithoutTheOneThatWasAdded) {
+  GgufWriter file = partsOf("gemma3");
+  file.floats("blk.0.attn_norm.weight", {2}, {1.5, 0.75});
+  file.floats("blk.0.attn_q.weight", {1, 2}, {1.5, 0.75});
+  write(file.finish());
+  auto files = TensorFiles::open(path);
+  ASSERT_TRUE(files) << messageOf(files);
+  Row values(2);
+  convertToF32(*files->find("model.layers.0.input_layernorm.weight"), 0, 2,
+               values.data());
+  EXPECT_EQ(values, (Row{0.5, -0.25}));
+  convertToF32(*files->find("model.layers.0.self_attn.q_proj.weight"), 0, 2,
+               values.data());
+  EXPECT_EQ(values, (Row{1.5, 0.75}));
+}
+
 TEST_F(GgufTest, TokenizersThatAreNotRead) {
   auto errorOfText = [&](const GgufWriter &file) {
     write(file.finish());
@@ -404,8 +520,12 @@ TEST_F(GgufTest, TokenizersThatAreNotRead) {
   file.add("tokenizer.ggml.model", std::string("gpt2"));
   file.add("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b"});
   EXPECT_EQ(errorOfText(file),
-            "tokenizer.ggml.pre: expected one of gpt-2, llama-bpe, qwen2, got "
-            "\"\"; give a tokenizer.json with --tokenizer");
+            "tokenizer.ggml.pre: expected one of chatglm-bpe, dbrx, "
+            "deepseek-r1-qwen, deepseek-v3, exaone, exaone4, falcon3, glm4, "
+            "gpt-2, gpt-4o, hunyuan, hunyuan-dense, lfm2, llama-bpe, llama4, "
+            "minimax-m2, modern-bert, olmo, phi-2, pixtral, qwen2, qwen35, "
+            "refact, seed-coder, smaug-bpe, smollm, solar-open, starcoder, "
+            "tekken, got \"\"; give a tokenizer.json with --tokenizer");
   file = llama();
   file.add("tokenizer.ggml.model", std::string("llama"));
   file.add("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b"});

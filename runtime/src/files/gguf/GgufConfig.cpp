@@ -1,6 +1,6 @@
 // config.json of a GGUF file, from its metadata and tensors.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/files/gguf/GgufFile.h"
+#include "runtime/src/files/gguf/GgufArchitecture.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,33 +10,19 @@ namespace tfc::rt {
 
 namespace {
 
-struct Architecture {
-  const char *name, *className;
-};
-constexpr Architecture architectures[] = {{"llama", "LlamaForCausalLM"},
-                                          {"qwen2", "Qwen2ForCausalLM"},
-                                          {"qwen3", "Qwen3ForCausalLM"}};
-
 class ConfigMaker {
 public:
-  explicit ConfigMaker(const GgufFile &file)
-      : file(file), name(file.text("general.architecture").value_or("")) {}
+  ConfigMaker(const GgufFile &file, const GgufArchitecture &of)
+      : file(file), of(of), name(of.name) {}
 
   Result<std::string> run() {
-    auto known =
-        std::find_if(std::begin(architectures), std::end(architectures),
-                     [&](const Architecture &one) { return name == one.name; });
-    if (known == std::end(architectures)) {
-      return makeError(Code::Unsupported, file.path(),
-                       ": expected general.architecture llama, qwen2 or "
-                       "qwen3, got ",
-                       quoteName(name));
-    }
-    config["model_type"] = name;
-    config["architectures"] = {known->className};
-    config["hidden_act"] = "silu";
+    config = nlohmann::ordered_json::parse(of.constants);
+    config["model_type"] = of.modelType;
+    config["architectures"] = {of.className};
     addSizes();
+    addKeys();
     addRotation();
+    addWindows();
     addTokens();
     refuseOthers();
     Status status = faults.take();
@@ -48,8 +34,10 @@ public:
 
 private:
   const GgufFile &file;
+  const GgufArchitecture &of;
   std::string name;
   nlohmann::ordered_json config;
+  int64_t head = 0; // its width
   Faults faults;
 
   template <typename... Ts> void fault(Code code, const Ts &...parts) {
@@ -81,23 +69,27 @@ private:
     int64_t hidden = size("embedding_length"),
             heads = size("attention.head_count");
     config["hidden_size"] = hidden;
-    config["num_hidden_layers"] = size("block_count");
+    // Layers that guess further tokens are none of the model's.
+    config["num_hidden_layers"] =
+        size("block_count") - size("nextn_predict_layers", 0);
     config["intermediate_size"] = size("feed_forward_length");
     config["max_position_embeddings"] = size("context_length");
     config["num_attention_heads"] = heads;
-    config["num_key_value_heads"] = size("attention.head_count_kv", heads);
-    int64_t head =
-        size("attention.key_length", hidden / std::max<int64_t>(heads, 1));
-    config["head_dim"] = head;
-    if (size("attention.value_length", head) != head ||
-        size("rope.dimension_count", head) != head) {
+    config["num_key_value_heads"] = keyHeads(heads);
+    head = size("attention.key_length", hidden / std::max<int64_t>(heads, 1));
+    if (file.integer(name + ".attention.key_length")) {
+      config["head_dim"] = head;
+    }
+    if (size("attention.value_length", head) != head) {
       fault(Code::Unsupported,
-            "expected keys, values and rotations of one width, got others");
+            "expected keys and values of one width, got others");
     }
     double epsilon =
-        file.number(name + ".attention.layer_norm_rms_epsilon").value_or(0);
+        file.number(name + ".attention.layer_norm_rms_epsilon")
+            .value_or(file.number(name + ".attention.layer_norm_epsilon")
+                          .value_or(0));
     // What somebody wrote, not what f32 made of it.
-    config["rms_norm_eps"] = shortest(epsilon);
+    config[of.epsilon] = shortest(epsilon);
     const GgufTensor *table = file.find("token_embd.weight");
     if (!table || table->shape.size() != 2) {
       fault(Code::NotFound, "expected tensor \"token_embd.weight\" of two "
@@ -106,11 +98,50 @@ private:
       config["vocab_size"] = table->shape[0];
     }
     config["tie_word_embeddings"] = !file.find("output.weight");
-    if (name != "qwen2") {
-      config["attention_bias"] = file.find("blk.0.attn_q.bias") != nullptr;
+    if (of.scaledByShare > 0) {
+      bool isLarge = config["num_hidden_layers"] == of.scaledByShare;
+      config["query_pre_attn_scalar"] =
+          isLarge ? hidden / std::max<int64_t>(heads, 1) : head;
     }
-    if (name == "llama") {
-      config["mlp_bias"] = file.find("blk.0.ffn_up.bias") != nullptr;
+  }
+
+  /// Those of layers with attention; others have none in a file that says it
+  /// of each layer.
+  int64_t keyHeads(int64_t heads) {
+    std::vector<double> all = file.numbers(name + ".attention.head_count_kv");
+    bool isHybrid = all.size() > 1 && std::count(all.begin(), all.end(), 0.0);
+    if (!isHybrid) {
+      return size("attention.head_count_kv", heads);
+    }
+    double most = *std::max_element(all.begin(), all.end());
+    nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
+    for (double each : all) {
+      if (each != 0 && each != most) {
+        fault(Code::Unsupported, "expected ", name,
+              ".attention.head_count_kv to be the same for all layers with "
+              "attention, got others");
+        return heads;
+      }
+      kinds.push_back(each == 0 ? "conv" : "full_attention");
+    }
+    config["layer_types"] = std::move(kinds);
+    return static_cast<int64_t>(most);
+  }
+
+  /// What the architecture has besides: numbers, and what tensors say.
+  void addKeys() {
+    for (const GgufName &key : of.keys) {
+      std::string from = concat(name, ".", key.from);
+      if (auto flag = file.boolean(from)) {
+        config[key.to] = *flag;
+      } else if (auto integer = file.integer(from)) {
+        config[key.to] = *integer;
+      } else if (auto number = file.number(from)) {
+        config[key.to] = shortest(*number);
+      }
+    }
+    for (const GgufName &flag : of.flags) {
+      config[flag.to] = file.find(concat("blk.0.", flag.from)) != nullptr;
     }
   }
 
@@ -129,26 +160,141 @@ private:
   void addRotation() {
     double base = file.number(name + ".rope.freq_base").value_or(10000);
     config["rope_theta"] = shortest(base);
+    int64_t turned = size("rope.dimension_count", head);
+    if (turned != head) {
+      config["partial_rotary_factor"] =
+          static_cast<double>(turned) / static_cast<double>(head);
+    }
     std::string type = file.text(name + ".rope.scaling.type").value_or("none");
-    if (type == "linear") {
-      config["rope_scaling"] = {
-          {"rope_type", "linear"},
-          {"factor",
-           shortest(file.number(name + ".rope.scaling.factor").value_or(1))}};
-    } else if (type != "none") {
+    if (type == "linear" || type == "yarn") {
+      config["rope_scaling"] = {{"rope_type", type},
+                                {"factor", scaling("factor").value_or(1)}};
+      if (type == "yarn") {
+        addYarn();
+      }
+    } else if (type != "none" && type != "longrope") {
       fault(Code::Unsupported, "expected ", name,
-            ".rope.scaling.type none or linear, got ", quoteName(type));
+            ".rope.scaling.type none, linear, yarn or longrope, got ",
+            quoteName(type));
     }
     if (const GgufTensor *factors = file.find("rope_freqs.weight")) {
       addFactors(*factors, base);
     }
+    addLongFactors();
+  }
+
+  std::optional<double> scaling(const char *key) const {
+    auto value = file.number(concat(name, ".rope.scaling.", key));
+    return value ? std::optional(shortest(*value)) : std::nullopt;
+  }
+
+  /// An integer where it is one.
+  static nlohmann::ordered_json numberOf(double value) {
+    if (std::floor(value) == value && std::abs(value) < 0x1p53) {
+      return static_cast<int64_t>(value);
+    }
+    return value;
+  }
+
+  /// Yarn (Peng et al. 2023, arXiv:2309.00071).
+  void addYarn() {
+    auto &made = config["rope_scaling"];
+    constexpr GgufName keys[] = {
+        {"original_context_length", "original_max_position_embeddings"},
+        {"yarn_beta_fast", "beta_fast"},
+        {"yarn_beta_slow", "beta_slow"}};
+    for (const GgufName &key : keys) {
+      if (auto value = scaling(key.from)) {
+        made[key.to] = numberOf(*value);
+      }
+    }
+    if (std::string_view(of.modelType) == "gpt_oss") {
+      made["truncate"] = false;
+    }
+    for (const char *key : {"yarn_log_multiplier", "yarn_ext_factor",
+                            "yarn_attn_factor", "attn_factor"}) {
+      double value = scaling(key).value_or(1);
+      if (value != 1) {
+        fault(Code::Unsupported, "expected no ", name, ".rope.scaling.", key,
+              ", got ", value, "; import the model's Hugging Face folder");
+      }
+    }
+  }
+
+  /// Longrope's (Ding et al. 2024, arXiv:2402.13753), two tensors.
+  void addLongFactors() {
+    const GgufTensor *far = file.find("rope_factors_long.weight"),
+                     *near = file.find("rope_factors_short.weight");
+    if (!far && !near) {
+      return;
+    }
+    auto factors = [&](const GgufTensor *tensor) {
+      bool isList =
+          tensor && tensor->shape.size() == 1 && tensor->type->code == 0;
+      std::vector<float> values(isList ? static_cast<size_t>(tensor->shape[0])
+                                       : 0);
+      if (isList) {
+        std::copy_n(tensor->data, tensor->bytes,
+                    reinterpret_cast<uint8_t *>(values.data()));
+      } else {
+        fault(Code::InvalidArgument,
+              "expected tensors \"rope_factors_long.weight\" and "
+              "\"rope_factors_short.weight\", F32 of one axis, got others");
+      }
+      nlohmann::ordered_json list = nlohmann::ordered_json::array();
+      for (float value : values) {
+        list.push_back(shortest(value));
+      }
+      return list;
+    };
+    config["rope_scaling"] = {{"rope_type", "longrope"},
+                              {"long_factor", factors(far)},
+                              {"short_factor", factors(near)}};
+  }
+
+  /// Which layers see how far. A window of 0 is none.
+  void addWindows() {
+    bool mayHave =
+        std::any_of(of.keys.begin(), of.keys.end(), [](const GgufName &key) {
+          return std::string_view(key.to) == "sliding_window";
+        });
+    bool hasWindow = mayHave && config.contains("sliding_window") &&
+                     config["sliding_window"] != 0;
+    if (mayHave && !hasWindow) {
+      config["sliding_window"] = nullptr;
+    }
+    if (of.windows == GgufWindows::None) {
+      return;
+    }
+    auto layers = config["num_hidden_layers"].get<size_t>();
+    if (layers > 1 << 16) {
+      fault(Code::InvalidArgument, "expected ", name,
+            ".block_count up to 65536, got ", layers);
+      return;
+    }
+    std::vector<double> pattern =
+        file.numbers(name + ".attention.sliding_window_pattern");
+    bool isListed = of.windows == GgufWindows::ByPattern;
+    if (isListed && hasWindow && pattern.size() != layers) {
+      fault(Code::InvalidArgument, "expected ", name,
+            ".attention.sliding_window_pattern with a flag for each of ",
+            layers, " layers, got ", pattern.size());
+      return;
+    }
+    size_t every = of.windows == GgufWindows::EverySecond ? 2 : 6;
+    nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < layers; ++i) {
+      bool isFull =
+          !hasWindow || (isListed ? pattern[i] == 0 : (i + 1) % every == 0);
+      kinds.push_back(isFull ? "full_attention" : "sliding_attention");
+    }
+    config["layer_types"] = std::move(kinds);
   }
 
   /// The converter divides frequencies by numbers that it makes of LLaMA 3's
   /// rule. Those of its usual settings are found again; others are refused.
   void addFactors(const GgufTensor &tensor, double base) {
     auto half = static_cast<size_t>(tensor.shape.back());
-    int64_t head = config["head_dim"].get<int64_t>();
     if (tensor.shape.size() != 1 || tensor.type->code != 0 ||
         static_cast<int64_t>(half) * 2 != head) {
       fault(Code::InvalidArgument, "tensor \"rope_freqs.weight\": expected F32 "
@@ -193,14 +339,36 @@ private:
     }
   }
 
-  /// What would change the numbers.
+  /// What would change the numbers and is no key of the architecture's.
   void refuseOthers() {
-    for (const char *key :
-         {"expert_count", "attention.sliding_window", "attn_logit_softcapping",
-          "final_logit_softcapping", "attention.scale", "logit_scale",
-          "embedding_scale", "residual_scale", "rope.scaling.attn_factor"}) {
+    for (const char *key : {"expert_count",
+                            "attention.sliding_window",
+                            "attn_logit_softcapping",
+                            "final_logit_softcapping",
+                            "router_logit_softcapping",
+                            "attention.scale",
+                            "attention.output_scale",
+                            "attention.value_scale",
+                            "attention.temperature_scale",
+                            "attention.max_alibi_bias",
+                            "attention.clamp_kqv",
+                            "attention.kv_lora_rank",
+                            "attention.q_lora_rank",
+                            "logit_scale",
+                            "embedding_scale",
+                            "residual_scale",
+                            "rope.scaling.alpha",
+                            "expert_shared_count",
+                            "expert_weights_scale",
+                            "expert_group_scale",
+                            "ssm.state_size",
+                            "swiglu_clamp_exp"}) {
+      bool isKnown =
+          std::any_of(of.keys.begin(), of.keys.end(), [&](const GgufName &own) {
+            return std::string_view(own.from) == key;
+          });
       double value = file.number(concat(name, ".", key)).value_or(0);
-      if (value != 0 && value != 1) {
+      if (!isKnown && value != 0 && value != 1) {
         fault(Code::Unsupported, "expected no ", name, ".", key,
               " (of this architecture tfc reads none from GGUF), got ", value,
               "; import the model's Hugging Face folder");
@@ -212,7 +380,11 @@ private:
 } // namespace
 
 Result<std::string> makeGgufConfig(const GgufFile &file) {
-  return ConfigMaker(file).run();
+  Result<const GgufArchitecture *> of = findArchitecture(file);
+  if (!of) {
+    return std::move(of.error());
+  }
+  return ConfigMaker(file, **of).run();
 }
 
 } // namespace tfc::rt

@@ -134,7 +134,9 @@ std::vector<double> GgufFile::numbers(const std::string &key) const {
   auto found = metadata.find(key);
   for (uint64_t i = 0; found != metadata.end() && i < found->second.count;
        ++i) {
-    std::optional<double> one = numberAt(found->second, i);
+    std::optional<double> one = found->second.kind == GgufKind::Bool
+                                    ? found->second.data[i] != 0
+                                    : numberAt(found->second, i);
     if (!one) {
       return {};
     }

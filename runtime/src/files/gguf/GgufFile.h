@@ -85,7 +85,7 @@ public:
   std::optional<double> number(const std::string &key) const;
   std::optional<bool> boolean(const std::string &key) const;
   std::optional<std::string> text(const std::string &key) const;
-  /// Of an array; a number is an array of one.
+  /// Of an array, flags as 0 and 1; a number is an array of one.
   std::vector<double> numbers(const std::string &key) const;
   std::vector<std::string> texts(const std::string &key) const;
 

@@ -1,22 +1,24 @@
-// The tensors of a GGUF file as Hugging Face's folder has them: names, and the
-// order of rows that rotary positions turn.
+// The tensors of a GGUF file as Hugging Face's folder has them: names, the
+// order of rows that rotary positions turn, experts apart.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/files/gguf/GgufFile.h"
-
+#include "runtime/src/files/gguf/GgufArchitecture.h"
+#include "runtime/src/files/gguf/GgufMatrices.h"
 #include "runtime/src/files/quantized/QuantizedModule.h"
 
-#include <cstring>
+#include <algorithm>
 
 namespace tfc::rt {
 
 namespace {
 
-constexpr std::pair<const char *, const char *> wholeNames[] = {
+const std::vector<GgufName> wholeNames = {
     {"token_embd.", "model.embed_tokens."},
+    {"token_embd_norm.", "model.embedding_norm."},
     {"output_norm.", "model.norm."},
     {"output.", "lm_head."}};
 
-constexpr std::pair<const char *, const char *> layerNames[] = {
+/// LLaMA's, and most others'.
+const std::vector<GgufName> layerNames = {
     {"attn_norm.", "input_layernorm."},
     {"attn_q.", "self_attn.q_proj."},
     {"attn_k.", "self_attn.k_proj."},
@@ -29,124 +31,52 @@ constexpr std::pair<const char *, const char *> layerNames[] = {
     {"ffn_up.", "mlp.up_proj."},
     {"ffn_down.", "mlp.down_proj."}};
 
+/// Settings, which become keys of the configuration.
+constexpr const char *settings[] = {"rope_freqs.weight",
+                                    "rope_factors_long.weight",
+                                    "rope_factors_short.weight"};
+
 /// `name` with what it begins with replaced; "" where nothing of `pairs` fits.
-template <size_t N>
-std::string
-replaceBeginning(std::string_view name,
-                 const std::pair<const char *, const char *> (&pairs)[N]) {
-  for (const auto &[from, to] : pairs) {
-    std::string_view beginning = from;
+std::string replaceBeginning(std::string_view name,
+                             const std::vector<GgufName> &pairs) {
+  for (const GgufName &pair : pairs) {
+    std::string_view beginning = pair.from;
     if (name.substr(0, beginning.size()) == beginning) {
-      return to + std::string(name.substr(beginning.size()));
+      return pair.to + std::string(name.substr(beginning.size()));
     }
   }
   return "";
 }
 
-/// Hugging Face's name of a tensor; its own where there is none.
-std::string nameOf(const std::string &name) {
-  std::string whole = replaceBeginning(name, wholeNames);
-  if (!whole.empty()) {
-    return whole;
-  }
+/// "blk.7.attn_q.weight": the layer and what it calls the tensor.
+struct LayerPart {
+  std::string layer, part; // "model.layers.7.", "" where it is of no layer
+};
+
+LayerPart splitName(const std::string &name) {
   size_t end = name.rfind("blk.", 0) == 0 ? name.find('.', 4) : name.npos;
-  std::string part =
-      end == name.npos
-          ? ""
-          : replaceBeginning(std::string_view(name).substr(end + 1),
-                             layerNames);
-  return part.empty()
-             ? name
-             : concat("model.layers.", name.substr(4, end - 4), ".", part);
-}
-
-/// Where the rows of a matrix are in the file.
-struct GgufRows {
-  Tensor stored; // the file's bytes
-  const GgufType *type = nullptr;
-  int64_t headWidth = 0; // where rows change places
-  std::shared_ptr<GgufFile> file;
-
-  /// Neighbours in the file are halves of a head apart in Hugging Face's order.
-  int64_t storedRow(int64_t row) const {
-    if (headWidth == 0) {
-      return row;
-    }
-    int64_t head = row / headWidth, half = row % headWidth / (headWidth / 2),
-            place = row % (headWidth / 2);
-    return head * headWidth + place * 2 + half;
-  }
-  /// Block `number` of a row of `columns`.
-  const uint8_t *block(int64_t row, int64_t columns, int64_t number) const {
-    int64_t before = storedRow(row) * (columns / type->elements) + number;
-    return stored.data + static_cast<uint64_t>(before) * type->bytes;
-  }
-};
-
-/// Rows of blocks, or of floats whose order changes.
-class GgufMatrix : public QuantizedMatrix {
-public:
-  GgufRows from;
-
-  void decode(int64_t first, int64_t count, float *out) const override {
-    for (int64_t row = first; row < first + count; ++row) {
-      if (!from.type->decode) {
-        convertToF32(from.stored, from.storedRow(row) * columns, columns, out);
-        out += columns;
-        continue;
-      }
-      for (int64_t i = 0; i < columns / from.type->elements; ++i) {
-        from.type->decode(from.block(row, columns, i), out);
-        out += from.type->elements;
-      }
-    }
-  }
-};
-
-/// The same of blocks that are integers times a scale.
-class GgufIntegers : public IntegerMatrix {
-public:
-  GgufRows from;
-
-  void readIntegers(int64_t row, int32_t *integers) const override {
-    for (int64_t i = 0; i < groups; ++i) {
-      from.type->readIntegers(from.block(row, columns, i), integers);
-      integers += from.type->elements;
-    }
-  }
-  void readGroups(int64_t row, float *scales, int32_t *zeros) const override {
-    for (int64_t i = 0; i < groups; ++i) {
-      scales[i] = scaleOfBlock(from.block(row, columns, i));
-      zeros[i] = middle;
-    }
-  }
-};
-
-/// Whether the file keeps rows of queries and keys in pairs.
-bool turnsNeighbours(const std::string &architecture) {
-  return architecture == "llama";
+  return end == name.npos
+             ? LayerPart{"", name}
+             : LayerPart{concat("model.layers.", name.substr(4, end - 4), "."),
+                         name.substr(end + 1)};
 }
 
 class Namer {
 public:
-  explicit Namer(const std::shared_ptr<GgufFile> &file) : file(file) {}
+  Namer(const std::shared_ptr<GgufFile> &file, const GgufArchitecture &of)
+      : file(file), of(of) {}
 
   Result<GgufTensors> run() {
-    architecture = file->text("general.architecture").value_or("");
-    if (architecture != "llama" && architecture != "qwen2" &&
-        architecture != "qwen3") {
-      return makeError(Code::Unsupported, file->path(),
-                       ": expected general.architecture llama, qwen2 or qwen3 "
-                       "(others of GGUF are not read), got ",
-                       quoteName(architecture),
-                       "; import the model's Hugging Face folder");
-    }
     for (const GgufTensor &tensor : file->tensors()) {
-      // It becomes a key of the configuration.
-      if (tensor.name == "rope_freqs.weight") {
-        continue;
+      bool isSetting =
+          std::count(std::begin(settings), std::end(settings), tensor.name);
+      Status status = isSetting ? Status() : add(tensor);
+      if (!status) {
+        return std::move(status.error());
       }
-      if (Status status = add(tensor); !status) {
+    }
+    for (auto &[name, join] : joins) {
+      if (Status status = finish(name, join); !status) {
         return std::move(status.error());
       }
     }
@@ -158,64 +88,174 @@ public:
   }
 
 private:
+  /// Tensors that are one, and what kind of one.
+  struct Join {
+    const GgufJoin *as = nullptr;
+    std::shared_ptr<const Tensor> first, second;
+  };
+
   const std::shared_ptr<GgufFile> &file;
-  std::string architecture;
+  const GgufArchitecture &of;
   GgufTensors made;
   std::map<std::string, size_t> counts;
+  std::map<std::string, Join> joins;
+
+  template <typename... Ts>
+  Error fault(const std::string &name, const Ts &...parts) const {
+    return makeError(Code::InvalidArgument, file->path(), ": tensor ",
+                     quoteName(name), ": expected ", parts...);
+  }
+
+  /// Hugging Face's name of a tensor; its own where there is none.
+  std::string nameOf(const std::string &name) const {
+    LayerPart split = splitName(name);
+    if (split.layer.empty()) {
+      std::string whole = replaceBeginning(name, wholeNames);
+      return whole.empty() ? name : whole;
+    }
+    std::string part = replaceBeginning(split.part, of.layers);
+    part = part.empty() ? replaceBeginning(split.part, layerNames) : part;
+    return part.empty() ? name : split.layer + part;
+  }
 
   /// Rows of a head, where those of this tensor change places; else 0.
   Result<int64_t> headWidth(const GgufTensor &tensor) const {
     bool isQuery = tensor.name.find(".attn_q.") != std::string::npos,
          isKey = tensor.name.find(".attn_k.") != std::string::npos;
-    if (!turnsNeighbours(architecture) || (!isQuery && !isKey)) {
+    if (!of.turnsNeighbours || (!isQuery && !isKey)) {
       return int64_t(0);
     }
+    std::string name = of.name;
     int64_t rows = tensor.shape.front();
-    int64_t queries =
-        file->integer(architecture + ".attention.head_count").value_or(0);
-    int64_t keys = file->integer(architecture + ".attention.head_count_kv")
-                       .value_or(queries);
+    int64_t queries = file->integer(name + ".attention.head_count").value_or(0);
+    int64_t keys =
+        file->integer(name + ".attention.head_count_kv").value_or(queries);
     int64_t heads = isQuery ? queries : keys;
     if (heads < 1 || rows % heads != 0 || rows / heads % 2 != 0) {
-      return makeError(Code::InvalidArgument, file->path(), ": tensor ",
-                       quoteName(tensor.name),
-                       ": expected an even number of "
-                       "rows for each of ",
-                       heads, " heads, got ", rows, " rows");
+      return fault(tensor.name, "an even number of rows for each of ", heads,
+                   " heads, got ", rows, " rows");
     }
     return rows / heads;
   }
 
+  /// What the converter has added to the tensor's elements.
+  float addedTo(const GgufTensor &tensor) const {
+    bool isNorm = tensor.name.find("norm.weight") != std::string::npos;
+    return of.addsOneToNorms && isNorm ? 1 : 0;
+  }
+
   Status add(const GgufTensor &from) {
+    LayerPart split = splitName(from.name);
+    for (const GgufJoin &join : of.joins) {
+      bool isFirst = split.part == join.first;
+      if (isFirst || (join.second && split.part == join.second)) {
+        Join &own = joins[split.layer + join.to];
+        own.as = &join;
+        (isFirst ? own.first : own.second) = make(from, from.name, 0);
+        return {};
+      }
+    }
+    std::string name = nameOf(from.name);
+    size_t expert = name.find("{e}");
+    if (expert != name.npos) {
+      return addExperts(from, name, expert);
+    }
     Result<int64_t> width = headWidth(from);
     if (!width) {
       return std::move(width.error());
     }
-    if (*width > 0 && from.shape.size() == 1 && from.type->decode) {
-      return makeError(Code::InvalidArgument, file->path(), ": tensor ",
-                       quoteName(from.name),
-                       ": expected a vector of floats (its elements change "
-                       "places), got ",
-                       from.type->name, " blocks");
+    if (from.shape.size() == 1 && from.type->decode) {
+      return fault(from.name, "a vector of floats, got ", from.type->name,
+                   " blocks");
+    }
+    made.tensors.push_back(make(from, name, *width));
+    return {};
+  }
+
+  /// A tensor for each expert.
+  Status addExperts(const GgufTensor &from, const std::string &name,
+                    size_t place) {
+    if (from.shape.size() != 3) {
+      return fault(from.name,
+                   "three axes, of which the first are experts, got ",
+                   from.shape.size());
+    }
+    GgufTensor own = from;
+    own.shape.erase(own.shape.begin());
+    own.bytes = from.bytes / static_cast<uint64_t>(from.shape[0]);
+    for (int64_t expert = 0; expert < from.shape[0]; ++expert) {
+      std::string of = name;
+      of.replace(place, 3, std::to_string(expert));
+      made.tensors.push_back(make(own, of, 0));
+      own.data += own.bytes;
+    }
+    return {};
+  }
+
+  /// One matrix of the tensors of a join, which are of one shape, an axis of
+  /// experts and rows.
+  Status finish(const std::string &name, const Join &join) {
+    const Tensor *first = join.first.get(), *second = join.second.get();
+    bool isWhole = first && (second || !join.as->second);
+    bool isAlike = isWhole && (!second || first->shape == second->shape) &&
+                   (first->shape.size() == 3 || first->shape.size() == 2);
+    if (!isAlike) {
+      return makeError(Code::InvalidArgument, file->path(), ": tensors ",
+                       join.as->first,
+                       join.as->second ? concat(" and ", join.as->second) : "",
+                       " of ", quoteName(name),
+                       ": expected both, of one shape with an axis of "
+                       "experts, got others");
+    }
+    auto matrix = std::make_shared<GgufJoined>();
+    matrix->from.push_back(join.first);
+    if (second) {
+      matrix->from.push_back(join.second);
+    }
+    matrix->inTurns = join.as->inTurns;
+    matrix->own = first->shape[1];
+    matrix->columns = first->shape.size() == 3 ? first->shape[2] : 1;
+    auto parts = static_cast<int64_t>(matrix->from.size());
+    matrix->rows = first->shape[0] * parts * matrix->own;
+    bool isOneType = !second || second->dtype == first->dtype;
+    matrix->dtype = isOneType ? first->dtype : DType::F32;
+    matrix->isOutIn = true;
+    for (const auto &each : matrix->from) {
+      matrix->parts.push_back(each.get());
     }
     Tensor tensor;
-    tensor.name = nameOf(from.name);
+    tensor.name = name;
+    tensor.dtype = matrix->dtype;
+    tensor.shape = first->shape;
+    tensor.shape[1] *= parts;
+    if (tensor.shape.size() == 3) {
+      tensor.shape = {matrix->rows, matrix->columns};
+    }
+    tensor.bytes = static_cast<uint64_t>(tensor.elements()) * sizeof(float);
+    tensor.file = file->path();
+    tensor.quantized = std::move(matrix);
+    made.tensors.push_back(std::make_shared<const Tensor>(std::move(tensor)));
+    return {};
+  }
+
+  std::shared_ptr<const Tensor> make(const GgufTensor &from,
+                                     const std::string &name, int64_t width) {
+    Tensor tensor;
+    tensor.name = name;
     tensor.dtype = from.type->decode ? DType::U8 : from.type->dtype;
     tensor.shape = from.shape;
     tensor.data = from.data;
     tensor.bytes = from.bytes;
     tensor.file = file->path();
     tensor.isMapped = true;
-    bool isPlain = !from.type->decode && *width == 0;
-    if (!isPlain) {
-      decodeLater(tensor, from, *width);
+    if (from.type->decode || width > 0 || addedTo(from) != 0) {
+      decodeLater(tensor, from, width);
     }
-    made.tensors.push_back(std::make_shared<const Tensor>(std::move(tensor)));
-    return {};
+    return std::make_shared<const Tensor>(std::move(tensor));
   }
 
   void decodeLater(Tensor &tensor, const GgufTensor &from, int64_t width) {
-    if (from.type->readIntegers) {
+    if (from.type->readIntegers && addedTo(from) == 0) {
       auto matrix = std::make_shared<GgufIntegers>();
       place(*matrix, matrix->from, tensor, from, width);
       matrix->bits = from.type->bits;
@@ -239,11 +279,11 @@ private:
 
   void place(QuantizedMatrix &matrix, GgufRows &rows, const Tensor &tensor,
              const GgufTensor &from, int64_t width) const {
-    matrix.columns =
-        from.shape.size() == 1 && width > 0 ? 1 : from.shape.back();
+    // Vectors are columns.
+    matrix.columns = from.shape.size() == 1 ? 1 : from.shape.back();
     matrix.rows = tensor.elements() / matrix.columns;
     matrix.dtype = from.type->dtype;
-    rows = {tensor, from.type, width, file};
+    rows = {tensor, from.type, width, addedTo(from), file};
     matrix.parts = {&rows.stored};
   }
 };
@@ -251,7 +291,11 @@ private:
 } // namespace
 
 Result<GgufTensors> nameTensors(const std::shared_ptr<GgufFile> &file) {
-  return Namer(file).run();
+  Result<const GgufArchitecture *> of = findArchitecture(*file);
+  if (!of) {
+    return std::move(of.error());
+  }
+  return Namer(file, **of).run();
 }
 
 } // namespace tfc::rt

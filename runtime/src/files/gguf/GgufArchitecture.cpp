@@ -1,0 +1,345 @@
+// llama.cpp's architectures in Hugging Face's words: a row each. What its
+// converter does is in conversion/ of its repository.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/files/gguf/GgufArchitecture.h"
+
+#include <set>
+
+namespace tfc::rt {
+
+namespace {
+
+using Names = std::vector<GgufName>;
+
+/// The names of several rows.
+Names operator+(Names all, const Names &more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+const Names qkvBias = {{"attn_q.bias", "attention_bias"}};
+const Names bothBiases = {{"attn_q.bias", "attention_bias"},
+                          {"ffn_up.bias", "mlp_bias"}};
+const Names window = {{"attention.sliding_window", "sliding_window"}};
+const Names scales = {{"attention.scale", "attention_multiplier"},
+                      {"embedding_scale", "embedding_multiplier"},
+                      {"residual_scale", "residual_multiplier"},
+                      {"logit_scale", "logits_scaling"}};
+const Names caps = {{"final_logit_softcapping", "final_logit_softcapping"}};
+const Names perToken = {{"expert_used_count", "num_experts_per_tok"}};
+const Names experts = Names{{"expert_count", "num_local_experts"}} + perToken;
+const Names routed =
+    Names{{"expert_count", "n_routed_experts"},
+          {"expert_shared_count", "n_shared_experts"},
+          {"expert_group_count", "n_group"},
+          {"expert_group_used_count", "topk_group"},
+          {"expert_weights_scale", "routed_scaling_factor"},
+          {"expert_weights_norm", "norm_topk_prob"},
+          {"leading_dense_block_count", "first_k_dense_replace"},
+          {"expert_feed_forward_length", "moe_intermediate_size"}} +
+    perToken;
+
+const Names mlpExperts = {{"ffn_gate_inp.", "mlp.gate."},
+                          {"ffn_gate_exps.", "mlp.experts.{e}.gate_proj."},
+                          {"ffn_up_exps.", "mlp.experts.{e}.up_proj."},
+                          {"ffn_down_exps.", "mlp.experts.{e}.down_proj."}};
+const Names sharedExperts = {
+    {"ffn_gate_shexp.", "mlp.shared_experts.gate_proj."},
+    {"ffn_up_shexp.", "mlp.shared_experts.up_proj."},
+    {"ffn_down_shexp.", "mlp.shared_experts.down_proj."},
+    {"exp_probs_b.bias", "mlp.gate.e_score_correction_bias"}};
+const Names sparseExperts = {
+    {"ffn_gate_inp.", "block_sparse_moe.gate."},
+    {"ffn_gate_exps.", "block_sparse_moe.experts.{e}.w1."},
+    {"ffn_up_exps.", "block_sparse_moe.experts.{e}.w3."},
+    {"ffn_down_exps.", "block_sparse_moe.experts.{e}.w2."},
+    {"exp_probs_b.bias", "block_sparse_moe.e_score_correction_bias"}};
+/// Norms behind attention and feed-forward block, and one in front of the
+/// latter.
+const Names normsAround = {
+    {"post_attention_norm.", "post_attention_layernorm."},
+    {"ffn_norm.", "pre_feedforward_layernorm."},
+    {"post_ffw_norm.", "post_feedforward_layernorm."}};
+const Names normAfter = {{"post_attention_norm.", "post_attention_layernorm."}};
+/// LFM2's names of what is not its feed-forward block.
+const Names convolutions = {{"attn_norm.", "operator_norm."},
+                            {"ffn_norm.", "ffn_norm."},
+                            {"attn_output.", "self_attn.out_proj."},
+                            {"attn_q_norm.", "self_attn.q_layernorm."},
+                            {"attn_k_norm.", "self_attn.k_layernorm."},
+                            {"shortconv.conv.", "conv.conv."},
+                            {"shortconv.in_proj.", "conv.in_proj."},
+                            {"shortconv.out_proj.", "conv.out_proj."}};
+
+constexpr const char *silu = R"({"hidden_act": "silu"})";
+constexpr const char *gelu =
+    R"({"hidden_act": "gelu_pytorch_tanh",
+        "hidden_activation": "gelu_pytorch_tanh"})";
+
+const std::vector<GgufArchitecture> &architectures() {
+  static const std::vector<GgufArchitecture> all = [] {
+    std::vector<GgufArchitecture> rows;
+    auto add = [&](const char *name, const char *type,
+                   const char *className) -> GgufArchitecture & {
+      rows.push_back({name, type, className});
+      rows.back().constants = silu;
+      return rows.back();
+    };
+    {
+      GgufArchitecture &row = add("llama", "mixtral", "MixtralForCausalLM");
+      row.ifThere = "expert_count";
+      row.turnsNeighbours = true;
+      row.keys = experts;
+      row.layers = sparseExperts;
+    }
+    {
+      GgufArchitecture &row = add("llama", "llama", "LlamaForCausalLM");
+      row.turnsNeighbours = true;
+      row.flags = bothBiases;
+    }
+    {
+      GgufArchitecture &row = add("arcee", "arcee", "ArceeForCausalLM");
+      row.turnsNeighbours = true;
+      row.constants = R"({"hidden_act": "relu2"})";
+      row.flags = bothBiases;
+    }
+    {
+      GgufArchitecture &row = add("dots1", "dots1", "Dots1ForCausalLM");
+      row.flags = qkvBias;
+      row.keys = routed;
+      row.layers = mlpExperts + sharedExperts;
+    }
+    {
+      GgufArchitecture &row =
+          add("ernie4_5", "ernie4_5", "Ernie4_5ForCausalLM");
+      row.flags = {{"attn_q.bias", "use_bias"}};
+    }
+    {
+      GgufArchitecture &row = add("exaone4", "exaone4", "Exaone4ForCausalLM");
+      row.keys = window;
+      row.windows = GgufWindows::ByPattern;
+      row.layers = normsAround;
+    }
+    {
+      GgufArchitecture &row = add("gemma", "gemma", "GemmaForCausalLM");
+      row.constants = gelu;
+      row.addsOneToNorms = true;
+    }
+    {
+      GgufArchitecture &row = add("gemma2", "gemma2", "Gemma2ForCausalLM");
+      row.constants = gelu;
+      row.addsOneToNorms = true;
+      row.keys = window + caps +
+                 Names{{"attn_logit_softcapping", "attn_logit_softcapping"}};
+      row.windows = GgufWindows::EverySecond;
+      row.layers = normsAround;
+      row.scaledByShare = 46;
+    }
+    {
+      GgufArchitecture &row = add("gemma3", "gemma3_text", "Gemma3ForCausalLM");
+      row.constants = gelu;
+      row.addsOneToNorms = true;
+      row.keys =
+          window + caps + Names{{"rope.freq_base_swa", "rope_local_base_freq"}};
+      row.windows = GgufWindows::EverySixth;
+      row.layers = normsAround;
+      row.scaledByShare = 62;
+    }
+    {
+      GgufArchitecture &row = add("glm4", "glm4", "Glm4ForCausalLM");
+      row.flags = qkvBias;
+      row.layers = {{"post_attention_norm.", "post_self_attn_layernorm."},
+                    {"post_ffw_norm.", "post_mlp_layernorm."},
+                    {"ffn_up.", "mlp.gate_up_proj."}};
+    }
+    {
+      GgufArchitecture &row = add("glm4moe", "glm4_moe", "Glm4MoeForCausalLM");
+      row.flags = {{"attn_q.bias", "attention_bias"},
+                   {"attn_q_norm.weight", "use_qk_norm"}};
+      row.keys = routed;
+      row.layers = mlpExperts + sharedExperts + normAfter;
+    }
+    {
+      GgufArchitecture &row = add("gpt-oss", "gpt_oss", "GptOssForCausalLM");
+      row.flags = qkvBias;
+      row.keys = experts + window +
+                 Names{{"expert_feed_forward_length", "intermediate_size"}};
+      row.windows = GgufWindows::EverySecond;
+      row.layers = normAfter +
+                   Names{{"attn_sinks.weight", "self_attn.sinks"},
+                         {"ffn_gate_inp.", "mlp.router."},
+                         {"ffn_down_exps.bias", "mlp.experts.down_proj_bias"}};
+      row.joins = {
+          {"ffn_gate_exps.weight", "ffn_up_exps.weight",
+           "mlp.experts.gate_up_proj", true},
+          {"ffn_gate_exps.bias", "ffn_up_exps.bias",
+           "mlp.experts.gate_up_proj_bias", true},
+          {"ffn_down_exps.weight", nullptr, "mlp.experts.down_proj", false}};
+    }
+    {
+      GgufArchitecture &row = add("granite", "granite", "GraniteForCausalLM");
+      row.turnsNeighbours = true;
+      row.flags = bothBiases;
+      row.keys = scales;
+    }
+    {
+      GgufArchitecture &row =
+          add("granitemoe", "granitemoe", "GraniteMoeForCausalLM");
+      row.turnsNeighbours = true;
+      row.flags = qkvBias;
+      row.keys = scales + experts;
+      row.layers = {{"ffn_gate_inp.", "block_sparse_moe.router.layer."},
+                    {"ffn_down_exps.", "block_sparse_moe.output_linear."}};
+      row.joins = {{"ffn_gate_exps.weight", "ffn_up_exps.weight",
+                    "block_sparse_moe.input_linear.weight", false}};
+    }
+    {
+      GgufArchitecture &row =
+          add("hunyuan-dense", "hunyuan_v1_dense", "HunYuanDenseV1ForCausalLM");
+      row.flags = qkvBias;
+      row.layers = {{"attn_q_norm.", "self_attn.query_layernorm."},
+                    {"attn_k_norm.", "self_attn.key_layernorm."}};
+    }
+    {
+      GgufArchitecture &row = add("lfm2", "lfm2", "Lfm2ForCausalLM");
+      row.constants = R"({"block_auto_adjust_ff_dim": false})";
+      row.keys = {{"shortconv.l_cache", "conv_L_cache"}};
+      row.layers = Names{{"ffn_gate.", "feed_forward.w1."},
+                         {"ffn_up.", "feed_forward.w3."},
+                         {"ffn_down.", "feed_forward.w2."}} +
+                   convolutions;
+      row.epsilon = "norm_eps";
+    }
+    {
+      GgufArchitecture &row = add("lfm2moe", "lfm2_moe", "Lfm2MoeForCausalLM");
+      row.constants = R"({"norm_topk_prob": true, "use_expert_bias": true})";
+      row.keys = {{"shortconv.l_cache", "conv_L_cache"},
+                  {"expert_count", "num_experts"},
+                  {"expert_used_count", "num_experts_per_tok"},
+                  {"expert_feed_forward_length", "moe_intermediate_size"},
+                  {"leading_dense_block_count", "num_dense_layers"}};
+      row.layers = Names{{"ffn_gate.", "feed_forward.w1."},
+                         {"ffn_up.", "feed_forward.w3."},
+                         {"ffn_down.", "feed_forward.w2."},
+                         {"ffn_gate_inp.", "feed_forward.gate."},
+                         {"ffn_gate_exps.", "feed_forward.experts.{e}.w1."},
+                         {"ffn_up_exps.", "feed_forward.experts.{e}.w3."},
+                         {"ffn_down_exps.", "feed_forward.experts.{e}.w2."},
+                         {"exp_probs_b.bias", "feed_forward.expert_bias"}} +
+                   convolutions;
+      row.epsilon = "norm_eps";
+    }
+    {
+      GgufArchitecture &row =
+          add("minimax-m2", "minimax_m2", "MiniMaxM2ForCausalLM");
+      row.keys =
+          experts + Names{{"expert_feed_forward_length", "intermediate_size"}};
+      row.layers = sparseExperts;
+    }
+    {
+      GgufArchitecture &row = add("olmo2", "olmo3", "Olmo3ForCausalLM");
+      row.ifThere = "attention.sliding_window";
+      row.keys = window;
+      row.windows = GgufWindows::ByPattern;
+      row.layers = normsAround;
+    }
+    {
+      GgufArchitecture &row = add("olmo2", "olmo2", "Olmo2ForCausalLM");
+      row.layers = normsAround;
+    }
+    {
+      GgufArchitecture &row = add("olmoe", "olmoe", "OlmoeForCausalLM");
+      row.constants = R"({"hidden_act": "silu", "norm_topk_prob": false})";
+      row.keys = Names{{"expert_count", "num_experts"}} + perToken;
+      row.layers = mlpExperts;
+    }
+    {
+      GgufArchitecture &row = add("phi3", "phi3", "Phi3ForCausalLM");
+      row.keys = window + Names{{"rope.scaling.original_context_length",
+                                 "original_max_position_embeddings"}};
+      row.layers = {{"attn_qkv.", "self_attn.qkv_proj."},
+                    {"ffn_up.", "mlp.gate_up_proj."}};
+    }
+    add("qwen2", "qwen2", "Qwen2ForCausalLM");
+    {
+      GgufArchitecture &row =
+          add("qwen2moe", "qwen2_moe", "Qwen2MoeForCausalLM");
+      row.constants = R"({"hidden_act": "silu", "norm_topk_prob": false})";
+      row.keys = Names{{"expert_count", "num_experts"},
+                       {"expert_feed_forward_length", "moe_intermediate_size"},
+                       {"expert_shared_feed_forward_length",
+                        "shared_expert_intermediate_size"}} +
+                 perToken;
+      row.layers = mlpExperts +
+                   Names{{"ffn_gate_inp_shexp.", "mlp.shared_expert_gate."},
+                         {"ffn_gate_shexp.", "mlp.shared_expert.gate_proj."},
+                         {"ffn_up_shexp.", "mlp.shared_expert.up_proj."},
+                         {"ffn_down_shexp.", "mlp.shared_expert.down_proj."}};
+    }
+    {
+      GgufArchitecture &row = add("qwen3", "qwen3", "Qwen3ForCausalLM");
+      row.flags = qkvBias;
+    }
+    {
+      GgufArchitecture &row =
+          add("qwen3moe", "qwen3_moe", "Qwen3MoeForCausalLM");
+      row.constants = R"({"hidden_act": "silu", "norm_topk_prob": true})";
+      row.flags = qkvBias;
+      row.keys =
+          Names{{"expert_count", "num_experts"},
+                {"expert_feed_forward_length", "moe_intermediate_size"}} +
+          perToken;
+      row.layers = mlpExperts;
+    }
+    {
+      GgufArchitecture &row = add("seed_oss", "seed_oss", "SeedOssForCausalLM");
+      row.flags = {{"attn_q.bias", "attention_bias"},
+                   {"attn_output.bias", "attention_out_bias"},
+                   {"ffn_up.bias", "mlp_bias"}};
+      row.layers = normAfter;
+    }
+    {
+      GgufArchitecture &row = add("smollm3", "smollm3", "SmolLM3ForCausalLM");
+      row.turnsNeighbours = true;
+      row.flags = bothBiases;
+      row.constants = R"({"hidden_act": "silu", "no_rope_layer_interval": 4})";
+    }
+    {
+      GgufArchitecture &row =
+          add("starcoder2", "starcoder2", "Starcoder2ForCausalLM");
+      row.constants =
+          R"({"hidden_act": "gelu_pytorch_tanh", "sliding_window": null})";
+      row.flags = {{"attn_q.bias", "use_bias"}};
+      row.layers = {{"ffn_up.", "mlp.c_fc."}, {"ffn_down.", "mlp.c_proj."}};
+      row.epsilon = "norm_epsilon";
+    }
+    return rows;
+  }();
+  return all;
+}
+
+} // namespace
+
+Result<const GgufArchitecture *> findArchitecture(const GgufFile &file) {
+  std::string name = file.text("general.architecture").value_or("");
+  std::set<std::string> known;
+  for (const GgufArchitecture &row : architectures()) {
+    bool isThere =
+        !row.ifThere ||
+        file.integer(concat(name, ".", row.ifThere)).value_or(0) != 0;
+    if (name == row.name && isThere) {
+      return &row;
+    }
+    known.insert(row.name);
+  }
+  std::string list;
+  for (const std::string &each : known) {
+    list += (list.empty() ? "" : ", ") + each;
+  }
+  return makeError(Code::Unsupported, file.path(),
+                   ": expected general.architecture to be one of ", list,
+                   " (others of GGUF are not read), got ", quoteName(name),
+                   "; import the model's Hugging Face folder");
+}
+
+} // namespace tfc::rt

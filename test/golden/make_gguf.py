@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Writes test/golden/gguf: small models of the architectures of GGUF that tfc
+reads, as llama.cpp's own converter writes them, and what Hugging Face computes
+of the folders that it was given. Matrices are in 16 bits, in the folder, too.
+
+    make_gguf.py --llama-cpp DIR [NAME...]
+
+DIR is llama.cpp's source, whose conversion/ and gguf-py/ are imported."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import torch
+import transformers as hf
+from safetensors.torch import save_file
+
+from reference import build
+
+OUT = Path(__file__).parent / "gguf"
+VOCABULARY, LENGTH = 61, 12
+SIZES = dict(vocab_size=VOCABULARY, hidden_size=30, num_hidden_layers=2,
+             num_attention_heads=3, num_key_value_heads=1,
+             intermediate_size=37, max_position_embeddings=60, bos_token_id=1,
+             eos_token_id=2, pad_token_id=0, attn_implementation="eager")
+EXPERTS = dict(num_experts_per_tok=3, num_local_experts=5,
+               intermediate_size=14)
+ROUTED = dict(n_routed_experts=8, num_experts_per_tok=3, n_group=1,
+              topk_group=1, n_shared_experts=2, moe_intermediate_size=14,
+              routed_scaling_factor=1.7, norm_topk_prob=True,
+              first_k_dense_replace=1, head_dim=12)
+LONG = dict(rope_type="longrope", rope_theta=500.0,
+            long_factor=[1.0, 1.5, 3.0, 9.0, 20.0],
+            short_factor=[1.0, 1.05, 1.1, 1.3, 1.6],
+            original_max_position_embeddings=60)
+
+# Class, and what of its configuration is not as SIZES has it.
+MODELS = {
+    "arcee": ("Arcee", dict(hidden_act="relu2", head_dim=14)),
+    "dots1": ("Dots1", dict(ROUTED, attention_bias=True)),
+    "ernie4_5": ("Ernie4_5", dict(use_bias=False, head_dim=14)),
+    "ernie4_5-biased": ("Ernie4_5", dict(use_bias=True, head_dim=14)),
+    "exaone4": ("Exaone4", dict(
+        hidden_size=36, num_hidden_layers=4, sliding_window=4,
+        sliding_window_pattern=4)),
+    "exaone4-full": ("Exaone4", dict(
+        hidden_size=36, sliding_window=None,
+        layer_types=["full_attention"] * 2)),
+    "gemma": ("Gemma", dict(head_dim=14)),
+    "gemma2": ("Gemma2", dict(
+        head_dim=14, query_pre_attn_scalar=14, num_hidden_layers=3,
+        sliding_window=4, attn_logit_softcapping=5.0,
+        final_logit_softcapping=20.0)),
+    "gemma3": ("Gemma3", dict(
+        head_dim=14, query_pre_attn_scalar=14, num_hidden_layers=7,
+        sliding_window=4, rope_parameters={
+            "full_attention": {"rope_type": "linear", "factor": 2.0,
+                               "rope_theta": 900.0},
+            "sliding_attention": {"rope_type": "default",
+                                  "rope_theta": 50.0}})),
+    "glm4": ("Glm4", dict(head_dim=12, attention_bias=True, pad_token_id=0)),
+    "glm4moe": ("Glm4Moe", dict(ROUTED, use_qk_norm=True, n_group=4,
+                                topk_group=2, num_hidden_layers=3)),
+    "gpt-oss": ("GptOss", dict(
+        EXPERTS, head_dim=14, num_hidden_layers=3, sliding_window=5,
+        rope_parameters=dict(
+            rope_type="yarn", rope_theta=150000.0, factor=32.0, beta_fast=32.0,
+            beta_slow=1.0, truncate=False,
+            original_max_position_embeddings=4096))),
+    "granite": ("Granite", dict(
+        embedding_multiplier=3.0, attention_multiplier=0.3,
+        residual_multiplier=0.7, logits_scaling=2.0, attention_bias=True)),
+    "granitemoe": ("GraniteMoe", dict(
+        EXPERTS, embedding_multiplier=1.5, attention_multiplier=0.4,
+        residual_multiplier=0.7, logits_scaling=1.3)),
+    "hunyuan": ("HunYuanDenseV1", dict(head_dim=14)),
+    "lfm2": ("Lfm2", dict(
+        num_hidden_layers=4, block_auto_adjust_ff_dim=False, layer_types=[
+            "conv", "full_attention", "conv", "conv"])),
+    "lfm2moe": ("Lfm2Moe", dict(
+        num_hidden_layers=4, num_experts=5, num_experts_per_tok=2,
+        moe_intermediate_size=14, num_dense_layers=2, layer_types=[
+            "conv", "full_attention", "conv", "conv"])),
+    "llama-yarn": ("Llama", dict(rope_parameters=dict(
+        rope_type="yarn", rope_theta=10000.0, factor=4.0,
+        original_max_position_embeddings=16))),
+    "minimax-m2": ("MiniMaxM2", dict(
+        EXPERTS, head_dim=14, rotary_dim=6,
+        rope_parameters=dict(rope_type="default", rope_theta=5000000.0,
+                             partial_rotary_factor=6 / 14))),
+    "mixtral": ("Mixtral", dict(EXPERTS)),
+    "olmo2": ("Olmo2", dict(num_attention_heads=5, num_key_value_heads=5)),
+    "olmo3": ("Olmo3", dict(num_hidden_layers=4, sliding_window=4)),
+    "olmoe": ("Olmoe", dict(num_key_value_heads=3, num_experts=5,
+                            num_experts_per_tok=3, intermediate_size=14)),
+    "phi3": ("Phi3", dict(sliding_window=5)),
+    "phi3-longrope": ("Phi3", dict(
+        sliding_window=None, max_position_embeddings=150,
+        original_max_position_embeddings=60, rope_parameters=LONG)),
+    "phi3-partial": ("Phi3", dict(hidden_size=48, rope_parameters=dict(
+        rope_type="default", rope_theta=10000.0,
+        partial_rotary_factor=0.75))),
+    "qwen2moe": ("Qwen2Moe", dict(
+        num_experts=5, num_experts_per_tok=3, moe_intermediate_size=14,
+        shared_expert_intermediate_size=22)),
+    "qwen3moe": ("Qwen3Moe", dict(
+        num_experts=5, num_experts_per_tok=3, moe_intermediate_size=14,
+        head_dim=14, norm_topk_prob=True)),
+    "seed_oss": ("SeedOss", dict(head_dim=14, attention_bias=True)),
+    "smollm3": ("SmolLM3", dict(num_hidden_layers=5)),
+    "starcoder2": ("Starcoder2", dict(sliding_window=None)),
+}
+# Whose configuration class has another name.
+CONFIGS = {"Gemma3": "Gemma3TextConfig"}
+
+
+def make(name, seed):
+    """The model, its numbers as 16 bits have them."""
+    stem, sizes = MODELS[name]
+    config = getattr(hf, CONFIGS.get(stem, stem + "Config"))(
+        **{**SIZES, **sizes})
+    model = build(getattr(hf, stem + "ForCausalLM"), config, seed)
+    with torch.no_grad():
+        for tensor in model.parameters():
+            # What the converter keeps in 16 bits, and what it moves by 1.
+            tensor.copy_(tensor.half().float())
+    return model
+
+
+def convert(folder, path):
+    """llama.cpp's, but for the vocabulary, which there is none of."""
+    from conversion import get_model_class
+    from conversion.base import ModelBase, ModelType, get_model_architecture
+    from gguf import LlamaFileType
+    given = ModelBase.load_hparams(folder, False)
+    kind = get_model_class(get_model_architecture(given, ModelType.TEXT))
+
+    def set_vocab(self):
+        for key in ("bos", "eos", "pad"):
+            value = self.hparams.get(key + "_token_id")
+            if value is not None:
+                getattr(self.gguf_writer, f"add_{key}_token_id")(value)
+    for each in kind.__mro__:
+        if "set_vocab" in vars(each):
+            each.set_vocab = set_vocab
+    with torch.inference_mode():
+        kind(folder, LlamaFileType.MOSTLY_F16, path, use_temp_file=False,
+             eager=True).write()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--llama-cpp", required=True, type=Path)
+    parser.add_argument("names", nargs="*", default=list(MODELS))
+    given = parser.parse_args()
+    sys.path[1:1] = [str(given.llama_cpp / "gguf-py"), str(given.llama_cpp)]
+    OUT.mkdir(exist_ok=True)
+    for name in given.names:
+        model = make(name, 1000 + list(MODELS).index(name))
+        with tempfile.TemporaryDirectory() as folder:
+            model.save_pretrained(folder)
+            with open(os.path.join(folder, "tokenizer.json"), "w") as stream:
+                json.dump({"model": {"vocab": {
+                    str(i): i for i in range(VOCABULARY)}},
+                    "added_tokens": []}, stream)
+            convert(Path(folder), OUT / f"{name}.gguf")
+        ids = torch.randint(3, VOCABULARY, (1, LENGTH))
+        with torch.no_grad():
+            logits = model(ids).logits[0]
+        save_file({"input_ids": ids[0].int(), "logits": logits.contiguous()},
+                  OUT / f"{name}.safetensors")
+        print(name, (OUT / f"{name}.gguf").stat().st_size)
+
+
+if __name__ == "__main__":
+    main()
