@@ -7,6 +7,7 @@
 #include "compiler/huggingface/NamedFloats.h"
 #include "compiler/huggingface/SentenceModules.h"
 #include "compiler/spec/SpecFiles.h"
+#include "compiler/spec/family/TextPart.h"
 #include "compiler/spec/read/ReadSpec.h"
 #include "runtime/src/files/gguf/GgufFile.h"
 
@@ -307,9 +308,15 @@ private:
     }
   }
 
-  std::optional<Json> makeSpec(const Json &json) {
+  std::optional<Json> makeSpec(const Json &whole) {
+    std::optional<family::TextPart> part = family::textPart(whole, diagnostics);
+    if (spec::hasError(diagnostics)) {
+      return std::nullopt;
+    }
+    const Json &json = part ? part->config : whole;
     Config config(json, diagnostics);
-    std::vector<family::Table> tables = findTables(json, config, diagnostics);
+    std::vector<family::Table> tables =
+        part ? std::move(part->tables) : findTables(json, config, diagnostics);
     if (tables.empty()) {
       return std::nullopt;
     }

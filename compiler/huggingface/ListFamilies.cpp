@@ -1,7 +1,7 @@
 // What `tfc import --list` prints, which is docs/reference/families.md too.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/huggingface/Import.h"
-#include "compiler/spec/family/FamilyTable.h"
+#include "compiler/spec/family/TextPart.h"
 
 using namespace tfc;
 using spec::Json;
@@ -59,6 +59,17 @@ std::string huggingface::listFamilies() {
           "LTD-BERT and MiniLM are a\n`bert`, NLLB is an `m2m_100`. MASS has "
           "no model type: `examples/specs/mass.json` is its\nsummarizer, "
           "with fairseq's names of tensors.\n";
+  text += "\n## Text models inside of others\n\n"
+          "Of a model that reads images or sound, too, the text model is "
+          "imported; what is not\ntext has no effect.\n\n"
+          "| `model_type` | text model |\n|---|---|\n";
+  for (const auto &[type, inside] : family::textParts()) {
+    std::string types;
+    for (const std::string &each : inside) {
+      addWord(types, each);
+    }
+    text += "| `" + type + "` | " + types + " |\n";
+  }
   text += "\n## Not imported\n\n| `model_type` | because |\n|---|---|\n";
   for (const auto &[type, why] : family::refusedTypes(unused)) {
     text += "| `" + type + "` | " + why + " |\n";

@@ -6,7 +6,7 @@
 transformers 5.23.0. --families: only the models of make_families.py,
 make_relatives.py, make_mamba.py, make_switch.py, make_kimi.py,
 make_sentence.py, make_papers.py, make_tiles.py, make_distant.py,
-make_groupwise.py and make_streams.py, or those of them with these names.
+make_groupwise.py, make_streams.py and make_text_parts.py, or those of them with these names.
 
 Each model is a folder under models/ with inputs-CASE.safetensors and
 expected-CASE.safetensors. A model with a "base" has only the files in which it
@@ -33,6 +33,7 @@ import make_sentence
 import make_streams
 import make_switch
 import make_t5
+import make_text_parts
 import make_tiles
 from inputs import VOCAB, draw_ids
 from reference import build, forward, greedy
@@ -290,6 +291,7 @@ def main():
     make_distant.write(out)
     make_groupwise.write(out)
     make_streams.write(out)
+    make_text_parts.write(out)
     with open(os.path.join(root, "cases.json"), "w") as stream:
         json.dump({"torch": TORCH, "transformers": TRANSFORMERS,
                    "models": out.models}, stream, indent=1)

@@ -131,7 +131,9 @@ bool isModuleFolder(std::string_view name);
 
 /// A set of tensors: a single file, or a Hugging Face folder
 /// (model.safetensors; or model.safetensors.index.json and its shards; or every
-/// *.safetensors), or a GGUF file, or several of those. The tensors of a
+/// *.safetensors), or a GGUF file, or several of those. Tensors of a text model
+/// inside another ("model.language_model.norm.weight") have the names of one
+/// that is alone ("model.norm.weight"). The tensors of a
 /// folder's modules (a model.safetensors in a folder that isModuleFolder) are
 /// called by it, too: "2_Dense/linear.weight".
 class TensorFiles {

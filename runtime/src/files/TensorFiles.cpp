@@ -91,6 +91,22 @@ Result<std::string> readText(const std::string &path, uint64_t limit) {
   return text;
 }
 
+/// What a tensor of a text model inside another is called where the text model
+/// is alone: transformers puts it at one of these places.
+std::string nameInText(const std::string &name) {
+  constexpr std::pair<std::string_view, std::string_view> places[] = {
+      {"model.language_model.", "model."},
+      {"model.text_model.", "model."},
+      {"language_model.model.", "model."},
+      {"language_model.lm_head.", "lm_head."}};
+  for (const auto &[inside, alone] : places) {
+    if (name.compare(0, inside.size(), inside) == 0) {
+      return std::string(alone) + name.substr(inside.size());
+    }
+  }
+  return name;
+}
+
 } // namespace
 
 bool isModuleFolder(std::string_view name) {
@@ -244,7 +260,15 @@ Status TensorFiles::gather(const std::string &path, size_t firstFile) {
   std::vector<const Tensor *> stored;
   for (size_t i = firstFile; i < files.size(); ++i) {
     for (const Tensor &tensor : files[i]->tensors()) {
-      stored.push_back(&tensor);
+      std::string name = nameInText(tensor.name);
+      if (name == tensor.name) {
+        stored.push_back(&tensor);
+        continue;
+      }
+      auto renamed = std::make_shared<Tensor>(tensor);
+      renamed->name = std::move(name);
+      decoded.push_back(renamed);
+      stored.push_back(renamed.get());
     }
   }
   Result<QuantizedTensors> found = findQuantized(path, stored);

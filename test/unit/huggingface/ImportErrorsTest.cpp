@@ -52,6 +52,26 @@ TEST(ImportErrors, UnknownModelType) {
   EXPECT_EQ(none.substr(none.size() - 11), "), got none");
 }
 
+TEST(ImportErrors, TextModelThatIsNotRun) {
+  EXPECT_EQ(messagesOf("{\"model_type\": \"llava\", \"text_config\": "
+                       "{\"model_type\": \"mamba\"}}"),
+            "DIR/config.json:1:55: /text_config/model_type: expected a text "
+            "model that tfc runs (llama, mistral, qwen2, gemma), got "
+            "\"mamba\"");
+  // Its keys are checked where they are.
+  EXPECT_NE(messagesOf("{\"model_type\": \"voxtral\", \"architectures\": "
+                       "[\"VoxtralForConditionalGeneration\"], "
+                       "\"text_config\": {\"model_type\": \"llama\", "
+                       "\"hidden_act\": \"swash\"}}")
+                .find("DIR/config.json:1:134: /text_config/hidden_act: "),
+            std::string::npos);
+  EXPECT_EQ(messagesOf("{\"model_type\": \"llava\", \"architectures\": "
+                       "[\"LlavaForReading\"], \"text_config\": {}}")
+                .find("DIR/config.json:1:43: /architectures/0: expected a class "
+                      "that tfc imports (LlamaModel, "),
+            0u);
+}
+
 TEST(ImportErrors, UnknownClass) {
   EXPECT_EQ(messagesOf(bertConfig("\"architectures\": "
                                   "[\"BertLMHeadModel\"], ")),
