@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# Writes test/golden/gguf by llama.cpp's converter.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes test/golden/gguf: small models of the architectures of GGUF that tfc
 reads, as llama.cpp's own converter writes them, and what Hugging Face computes
 of the folders that it was given. Matrices are in 16 bits, in the folder, too.
@@ -6,7 +8,6 @@ of the folders that it was given. Matrices are in 16 bits, in the folder, too.
     make_gguf.py --llama-cpp DIR [NAME...]
 
 DIR is llama.cpp's source, whose conversion/ and gguf-py/ are imported."""
-# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import json
 import os

@@ -65,11 +65,12 @@ TEST(ImportErrors, TextModelThatIsNotRun) {
                        "\"hidden_act\": \"swash\"}}")
                 .find("DIR/config.json:1:134: /text_config/hidden_act: "),
             std::string::npos);
-  EXPECT_EQ(messagesOf("{\"model_type\": \"llava\", \"architectures\": "
-                       "[\"LlavaForReading\"], \"text_config\": {}}")
-                .find("DIR/config.json:1:43: /architectures/0: expected a class "
-                      "that tfc imports (LlamaModel, "),
-            0u);
+  EXPECT_EQ(
+      messagesOf("{\"model_type\": \"llava\", \"architectures\": "
+                 "[\"LlavaForReading\"], \"text_config\": {}}")
+          .find("DIR/config.json:1:43: /architectures/0: expected a class "
+                "that tfc imports (LlamaModel, "),
+      0u);
 }
 
 TEST(ImportErrors, UnknownClass) {
