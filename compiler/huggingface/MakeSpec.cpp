@@ -58,6 +58,8 @@ public:
     make.strict = source.strict;
     make.addRule("logits",
                  [this](const Json &hole) { return logitsRule(hole); });
+    make.addRule("stored",
+                 [this](const Json &hole) { return storedRule(hole); });
   }
 
   Json run(const std::set<std::string> &decided) {
@@ -190,6 +192,22 @@ private:
       }
     }
     return names.isArray() ? names.items.front().text : names.text;
+  }
+
+  /// {"tensor", "axis", "size", "then", "else"}: what depends on how tensors
+  /// are called, or how they lie.
+  std::optional<Json> storedRule(const Json &hole) {
+    const Json *axis = hole.find("axis");
+    int64_t size = make.integer(hole, "size", 0, 0, INT64_MAX);
+    const std::vector<Json> &names = hole.find("tensor")->items;
+    bool isStored =
+        std::any_of(names.begin(), names.end(), [&](const Json &name) {
+          const rt::Tensor *tensor = source.files.find(name.text);
+          auto place = static_cast<size_t>(axis ? axis->integer : 0);
+          return tensor && (!axis || (place < tensor->shape.size() &&
+                                      tensor->shape[place] == size));
+        });
+    return make.member(hole, isStored ? "then" : "else");
   }
 
   /// {"name", "tensor", "tied", "bias", "tied_by_default",

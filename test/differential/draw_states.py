@@ -4,10 +4,11 @@
 import draw_llama
 
 DECODERS = {"lfm2": "Lfm2", "lfm2moe": "Lfm2Moe", "qwen35": "Qwen3_5Text",
-            "qwen3next": "Qwen3Next", "granitehybrid": "GraniteMoeHybrid",
+            "qwen35moe": "Qwen3_5MoeText", "qwen3next": "Qwen3Next",
+            "granitehybrid": "GraniteMoeHybrid",
             "bamba": "Bamba", "mamba2": "Mamba2"}
 # Their attention turns a part of each head.
-PARTIAL = ("qwen35", "qwen3next", "bamba")
+PARTIAL = ("qwen35", "qwen35moe", "qwen3next", "bamba")
 # There is nobody to say which position a token has.
 ALONE = ("mamba2",)
 
@@ -67,7 +68,7 @@ def delta(family, case):
                 linear_value_head_dim=4 + seed // 7 % 70,
                 linear_conv_kernel_dim=2 + seed % 4,
                 layer_types=types_of(case, "linear_attention"))
-    if family == "qwen3next":
+    if family in ("qwen3next", "qwen35moe"):
         taken = 1 + seed % 4
         keys.update(num_experts_per_tok=taken,
                     num_experts=taken + seed // 4 % 9,
@@ -76,6 +77,8 @@ def delta(family, case):
                     shared_expert_intermediate_size=case["width"] % 19 + 5,
                     mlp_only_layers=[0] if case["layers"] > 1 and
                     seed % 3 == 0 else [])
+    if family == "qwen35moe":
+        del keys["norm_topk_prob"], keys["mlp_only_layers"]
     return keys
 
 
@@ -150,4 +153,6 @@ def config(hf, family, case, keys):
         keys.update({"lfm2": lfm2, "lfm2moe": lfm2moe}[family](case))
     else:
         keys.update(delta(family, case))
+    if family == "qwen35moe":
+        del keys["intermediate_size"]
     return getattr(hf, DECODERS[family] + "Config")(**keys)

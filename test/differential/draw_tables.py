@@ -45,6 +45,7 @@ DECODERS = {
     "glm4moelite": "Glm4MoeLite", "dots1": "Dots1", "flexolmo": "FlexOlmo",
     "minimaxm2": "MiniMaxM2", "granitemoeshared": "GraniteMoeShared",
     "solaropen": "SolarOpen", "hunyuanmoe": "HunYuanMoEV1", "youtu": "Youtu",
+    "exaonemoe": "ExaoneMoe", "mellum": "Mellum",
     **draw_relatives.DECODERS, **draw_states.DECODERS}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
@@ -76,10 +77,11 @@ NARROW = ("electra", "albert", "roformer", "rembert")
 # Their windows, or biases, count columns.
 WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma",
-           "modernbertdecoder", "ministral3", "gptoss", "dots1")
+           "modernbertdecoder", "ministral3", "gptoss", "dots1", "exaonemoe",
+           "mellum")
 # Of these the types of layers differ in more than the window, which is there.
 PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
-            "vaultgemma", "modernbertdecoder", "gptoss")
+            "vaultgemma", "modernbertdecoder", "gptoss", "exaonemoe", "mellum")
 # Those without which transformers makes no mask.
 NEED_WINDOW = PATTERNS + ("ministral",)
 # Their heads divide the width.
@@ -91,12 +93,13 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "qwen2moe", "granitemoe", "bertgenerationlm", "neoxjapanese",
            "modernbertdecoder", "internlm3", "iquestcoder", "lfm2", "lfm2moe",
            "phimoe", "deepseekv2", "deepseekv3", "glm4moelite", "flexolmo",
-           "granitemoeshared", "youtu", "granitehybrid", "bamba")
+           "granitemoeshared", "youtu", "granitehybrid", "bamba", "exaonemoe")
 # Of each layer's experts a row takes some.
 MIXTURES = ("mixtral", "qwen3moe", "olmoe", "qwen2moe", "granitemoe",
             "glm4moe", "ernie45moe", "gptoss", "phimoe", "deepseekv2",
             "deepseekv3", "glm4moelite", "dots1", "flexolmo", "minimaxm2",
-            "granitemoeshared", "solaropen", "hunyuanmoe")
+            "granitemoeshared", "solaropen", "hunyuanmoe", "exaonemoe",
+            "mellum")
 # Heads share a latent of each position.
 LATENT = ("deepseekv2", "deepseekv3", "glm4moelite", "youtu")
 # As many heads of keys as of queries.
@@ -444,7 +447,7 @@ def decoder_config(hf, family, case):
                   "qwen3", "arcee", "gemma", "gemma2", "gemma3", "jais2",
                   "cwm", "vaultgemma", "hunyuan", "mixtral", "qwen3moe",
                   "glm4moe", "ernie45moe", "gptoss", "dots1", "minimaxm2",
-                  "solaropen", "hunyuanmoe"):
+                  "solaropen", "hunyuanmoe", "mellum"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -454,7 +457,7 @@ def decoder_config(hf, family, case):
         keys["sliding_window"] = case["window"]
         keys["layer_types"] = (draw_llama.layer_types(case) if case["window"]
                                else ["full_attention"] * case["layers"])
-    if family in ("gemma3", "olmo3"):
+    if family in ("gemma3", "olmo3", "mellum"):
         keys["rope_parameters"] = {
             "full_attention": {"rope_type": "linear", "rope_theta": 90000.0,
                                "factor": case["factor"]},
@@ -488,7 +491,7 @@ def decoder_config(hf, family, case):
                   "qwen3moe", "olmoe", "granitemoe", "glm4moe", "gptoss",
                   "phimoe", "deepseekv2", "deepseekv3", "glm4moelite", "dots1",
                   "flexolmo", "granitemoeshared", "solaropen", "hunyuanmoe",
-                  "youtu"):
+                  "youtu", "mellum"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
                   "arcee", "jais2", "cwm", "hyperclovax"):
@@ -582,6 +585,18 @@ def mixture(family, case):
             for i in range(case["layers"])]
     if family == "solaropen":
         del keys["first_k_dense_replace"]
+    if family == "exaonemoe":
+        groups = 1 + seed % 3
+        keys.update(n_group=groups, topk_group=1 + seed // 2 % groups,
+                    num_experts=groups * (taken + 1),
+                    num_shared_experts=1 + seed % 2,
+                    routed_scaling_factor=case["factor"])
+    if family == "exaonemoe" and seed % 2:
+        keys["first_k_dense_replace"] = int(dense)
+    elif family in ("exaonemoe", "mellum"):
+        keys["mlp_layer_types"] = [
+            "dense" if dense and i == seed % case["layers"] else "sparse"
+            for i in range(case["layers"])]
     if family == "dots1":
         keys["sliding_window"] = case["window"]
         keys["max_window_layers"] = seed % 3

@@ -578,15 +578,38 @@ DECODERS = (
     ("youtu-lm", hf.YoutuForCausalLM, hf.YoutuConfig(
         **latent(pad_token_id=None,
                  rope_parameters=yarn(mscale=1.0, mscale_all_dim=1.0)))),
+    ("exaonemoe-lm", hf.ExaoneMoeForCausalLM, hf.ExaoneMoeConfig(**moe(
+        head_dim=14, num_hidden_layers=3, num_experts=10,
+        moe_intermediate_size=14, num_shared_experts=2, n_group=1,
+        topk_group=1, routed_scaling_factor=1.7, sliding_window=4,
+        layer_types=["sliding_attention", "full_attention",
+                     "sliding_attention"]))),
+    ("mellum-lm", hf.MellumForCausalLM, hf.MellumConfig(**moe(
+        head_dim=14, num_hidden_layers=3, num_local_experts=12,
+        moe_intermediate_size=14, sliding_window=4,
+        layer_types=["sliding_attention", "full_attention",
+                     "sliding_attention"],
+        mlp_layer_types=["sparse", "dense", "sparse"],
+        rope_parameters={
+            "full_attention": yarn(),
+            "sliding_attention": {"rope_type": "default",
+                                  "rope_theta": 50.0}}))),
+    ("qwen35moe-lm", hf.Qwen3_5MoeForCausalLM, hf.Qwen3_5MoeTextConfig(
+        **{key: value for key, value in delta(
+            num_experts=12, num_experts_per_tok=3, moe_intermediate_size=14,
+            linear_value_head_dim=9, rms_norm_eps=1e-3,
+            shared_expert_intermediate_size=22).items()
+           if key != "intermediate_size"})),
 )
 # Windows count columns.
 DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm",
              "gemma2-lm", "gemma3-lm", "bloom-lm", "mpt-lm", "cohere2-lm",
              "cohere2-full", "exaone4-lm", "olmo3-lm", "cwm-lm",
              "vaultgemma-lm", "vaultgemma-plain", "gptoss-lm", "dots1-lm",
+             "exaonemoe-lm", "mellum-lm",
              # A state is of all tokens.
              "lfm2-lm", "lfm2-wide", "lfm2moe-lm", "qwen35-lm", "qwen35-wide",
-             "qwen3next-lm")
+             "qwen3next-lm", "qwen35moe-lm")
 # Beams share the states that they go on from.
 SEARCHED = ("lfm2-lm", "qwen35-wide")
 # There is nobody to say which position a token has.
@@ -660,7 +683,7 @@ class Margins:
 
     def __init__(self, model):
         self.least = 1.0
-        self.config = model.config
+        self.config = getattr(model.config, "text_config", model.config)
         for module in model.modules():
             if "Router" in type(module).__name__:
                 module.register_forward_hook(self.look)

@@ -1,7 +1,12 @@
 # The golden models that read images, too, and whose text model is run: their
 # folders have the other parts, which nothing reads.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
+import re
+
+import torch
 import transformers as hf
+from safetensors.torch import load_file, save_file
 
 from make_families import decoder, write_decoders
 
@@ -18,6 +23,15 @@ def text(kind=None, **changes):
 def on_grids(sections):
     return {"rope_type": "default", "rope_theta": 10000.0,
             "mrope_section": sections}
+
+
+ROUTED = dict(num_experts=7, num_experts_per_tok=3, moe_intermediate_size=14)
+
+
+def routed(**changes):
+    keys = text(**ROUTED, **changes)
+    del keys["intermediate_size"]
+    return keys
 
 
 DECODERS = (
@@ -51,6 +65,20 @@ DECODERS = (
     ("smolvlm-inside", hf.SmolVLMForConditionalGeneration, hf.SmolVLMConfig(
         text_config=text("llama"), vision_config=VISION,
         tie_word_embeddings=False)),
+    ("qwen35moe-inside", hf.Qwen3_5MoeForConditionalGeneration,
+     hf.Qwen3_5MoeConfig(
+         text_config=routed(linear_num_key_heads=2, linear_num_value_heads=4,
+                            linear_key_head_dim=7, linear_value_head_dim=9,
+                            head_dim=16, shared_expert_intermediate_size=22,
+                            layer_types=["linear_attention",
+                                         "full_attention"]),
+         vision_config=TOWER, tie_word_embeddings=False)),
+    ("qwen3vlmoe-inside", hf.Qwen3VLMoeForConditionalGeneration,
+     hf.Qwen3VLMoeConfig(
+         text_config=text(**ROUTED, head_dim=14,
+                          rope_parameters=on_grids([3, 2, 2])),
+         vision_config={**TOWER, "deepstack_visual_indexes": [0]},
+         tie_word_embeddings=False)),
 )
 NAMES = tuple(name for name, _, _ in DECODERS)
 
@@ -58,3 +86,31 @@ NAMES = tuple(name for name, _, _ in DECODERS)
 def write(out):
     # Images have positions of their own, which nobody gives with a text.
     write_decoders(out, DECODERS, 1201, NAMES, {}, relative=NAMES)
+    # As they are published: all experts of a layer in a tensor, of Qwen3-VL
+    # with rows of inputs.
+    for name, is_turned in (("qwen35moe-inside", False),
+                           ("qwen3vlmoe-inside", True)):
+        if out.wants(name):
+            stack(os.path.join(out.folder(name), "model.safetensors"),
+                  is_turned)
+
+
+def stack(path, turned):
+    tensors = load_file(path)
+    part = re.compile(r"(.*\.mlp\.experts)\.(\d+)\.(\w+)\.weight")
+    experts = {}
+    for name in list(tensors):
+        if match := part.fullmatch(name):
+            experts.setdefault((match[1], match[3]), []).append(
+                (int(match[2]), tensors.pop(name)))
+    merged = {key: torch.stack([each for _, each in sorted(
+        found, key=lambda item: item[0])]) for key, found in experts.items()}
+    for stem, kind in merged:
+        if kind == "down_proj":
+            tensors[stem + ".down_proj"] = merged[stem, kind]
+            tensors[stem + ".gate_up_proj"] = torch.cat(
+                [merged[stem, "gate_proj"], merged[stem, "up_proj"]], 1)
+    for name in tensors:
+        if turned and re.search(r"experts\.\w+_proj$", name):
+            tensors[name] = tensors[name].transpose(1, 2).contiguous()
+    save_file(tensors, path, metadata={"format": "pt"})

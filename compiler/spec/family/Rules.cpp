@@ -39,6 +39,7 @@ const std::vector<Rule> &allRules() {
        adjustedWidthRule,
        {"intermediate_size", "block_ff_dim", "block_auto_adjust_ff_dim",
         "block_ffn_dim_multiplier", "block_multiple_of"}},
+      {"stored", storedRule, {}},
       {"words", wordsRule, {}},
       {"attn_config", attnConfigRule, {"attn_config"}},
       {"attention_types",
@@ -84,6 +85,10 @@ static std::string chooseKey(Instantiator &made, const Json &hole) {
 static Json at(Instantiator &made, std::string_view key, Json value) {
   value.place = made.config.placeOf(key);
   return value;
+}
+
+std::optional<Json> family::storedRule(Instantiator &made, const Json &hole) {
+  return made.member(hole, "else");
 }
 
 std::optional<Json> family::activationRule(Instantiator &made,

@@ -90,6 +90,11 @@ std::optional<spec::Json> attentionTypesRule(Instantiator &,
 /// scores or as their slopes.
 std::optional<spec::Json> attnConfigRule(Instantiator &, const spec::Json &);
 
+/// {"tensor", "axis", "size", "then", "else"}: `then` where a tensor of one of
+/// these names is stored, with an axis of that size if one is named, which the
+/// importer knows; without files `else`.
+std::optional<spec::Json> storedRule(Instantiator &, const spec::Json &);
+
 /// {"key", "has": word} whether a key's words are among them, which it lists or
 /// joins with |; {"key", "count": [words]} how many of these are, or, without
 /// "count", how many there are.

@@ -134,6 +134,13 @@ std::optional<TextPart> family::textPart(const Json &json,
   TextPart part;
   part.modelType = as ? as->text : textType;
   part.config = mergeConfig(json, config);
+  const Json *set = model->find("set");
+  for (const spec::Member &fixed :
+       set ? set->members : std::vector<spec::Member>()) {
+    Json value = fixed.value;
+    value.place = type->place;
+    part.config.set(fixed.key, std::move(value));
+  }
   for (const char *other : {"vision_config", "audio_config"}) {
     part.config.remove(other);
   }
