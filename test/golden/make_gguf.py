@@ -37,6 +37,14 @@ LONG = dict(rope_type="longrope", rope_theta=500.0,
             long_factor=[1.0, 1.5, 3.0, 9.0, 20.0],
             short_factor=[1.0, 1.05, 1.1, 1.3, 1.6],
             original_max_position_embeddings=60)
+# Of heads of values, which llama.cpp has in another order.
+DELTA = dict(num_hidden_layers=4, head_dim=12, rms_norm_eps=1e-3,
+             linear_num_key_heads=2, linear_key_head_dim=7,
+             linear_value_head_dim=9, layer_types=[
+                 "linear_attention", "linear_attention", "full_attention",
+                 "linear_attention"],
+             rope_parameters=dict(rope_type="default", rope_theta=10000.0,
+                                  partial_rotary_factor=0.5))
 
 # Class, and what of its configuration is not as SIZES has it.
 MODELS = {
@@ -110,19 +118,28 @@ MODELS = {
     "qwen3moe": ("Qwen3Moe", dict(
         num_experts=5, num_experts_per_tok=3, moe_intermediate_size=14,
         head_dim=14, norm_topk_prob=True)),
+    "qwen35": ("Qwen3_5", dict(
+        DELTA, linear_num_value_heads=6, attention_bias=False)),
+    "qwen35-heads": ("Qwen3_5", dict(DELTA, linear_num_value_heads=2)),
+    "qwen35moe": ("Qwen3_5Moe", dict(
+        DELTA, linear_num_value_heads=4, num_experts=5, num_experts_per_tok=3,
+        moe_intermediate_size=14, shared_expert_intermediate_size=22)),
     "seed_oss": ("SeedOss", dict(head_dim=14, attention_bias=True)),
     "smollm3": ("SmolLM3", dict(num_hidden_layers=5)),
     "starcoder2": ("Starcoder2", dict(sliding_window=None)),
 }
 # Whose configuration class has another name.
-CONFIGS = {"Gemma3": "Gemma3TextConfig"}
+CONFIGS = {"Gemma3": "Gemma3TextConfig", "Qwen3_5": "Qwen3_5TextConfig",
+           "Qwen3_5Moe": "Qwen3_5MoeTextConfig"}
 
 
 def make(name, seed):
     """The model, its numbers as 16 bits have them."""
     stem, sizes = MODELS[name]
-    config = getattr(hf, CONFIGS.get(stem, stem + "Config"))(
-        **{**SIZES, **sizes})
+    keys = {**SIZES, **sizes}
+    if stem == "Qwen3_5Moe":
+        del keys["intermediate_size"]
+    config = getattr(hf, CONFIGS.get(stem, stem + "Config"))(**keys)
     model = build(getattr(hf, stem + "ForCausalLM"), config, seed)
     with torch.no_grad():
         for tensor in model.parameters():
@@ -147,6 +164,8 @@ def convert(folder, path):
     for each in kind.__mro__:
         if "set_vocab" in vars(each):
             each.set_vocab = set_vocab
+    if hasattr(kind, "supports_mtp_export"):
+        kind.no_mtp = True  # layers that draft tokens
     with torch.inference_mode():
         kind(folder, LlamaFileType.MOSTLY_F16, path, use_temp_file=False,
              eager=True).write()

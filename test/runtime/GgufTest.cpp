@@ -281,7 +281,8 @@ TEST_F(GgufTest, FilesThatLie) {
       "expected general.architecture to be one of arcee, dots1, ernie4_5, "
       "exaone4, gemma, gemma2, gemma3, glm4, glm4moe, gpt-oss, granite, "
       "granitemoe, hunyuan-dense, lfm2, lfm2moe, llama, minimax-m2, "
-      "olmo2, olmoe, phi3, qwen2, qwen2moe, qwen3, qwen3moe, seed_oss, "
+      "olmo2, olmoe, phi3, qwen2, qwen2moe, qwen3, qwen35, qwen35moe, "
+      "qwen3moe, seed_oss, "
       "smollm3, starcoder2 (others of GGUF are not read), got \"mamba\"; "
       "import the model's Hugging Face folder");
 }
@@ -505,6 +506,72 @@ TEST_F(GgufTest, NormsWithoutTheOneThatWasAdded) {
   convertToF32(*files->find("model.layers.0.self_attn.q_proj.weight"), 0, 2,
                values.data());
   EXPECT_EQ(values, (Row{1.5, 0.75}));
+}
+
+/// A file of Qwen3.5 with two heads of keys, and two of values for each.
+GgufWriter states() {
+  GgufWriter file = partsOf("qwen35");
+  file.add("qwen35.ssm.group_count", 2U);
+  file.add("qwen35.ssm.time_step_rank", 4U);
+  file.add("qwen35.ssm.inner_size", 128U);
+  file.add("qwen35.ssm.state_size", 1U);
+  return file;
+}
+
+TEST_F(GgufTest, HeadsOfValuesHaveTheirOrder) {
+  GgufWriter file = states();
+  file.floats("blk.0.ssm_a", {4}, {-1, -1, -2, -4});
+  file.floats("blk.0.ssm_alpha.weight", {4, 1}, {0, 1, 2, 3});
+  std::string blocks;
+  for (char head = 0; head < 4; ++head) {
+    blocks += half(one) + std::string(32, head);
+  }
+  file.tensor("blk.0.ssm_out.weight", {1, 128}, 8, blocks);
+  write(file.finish());
+  auto files = TensorFiles::open(path);
+  ASSERT_TRUE(files) << messageOf(files);
+  Row values(128);
+  convertToF32(*files->find("model.layers.0.linear_attn.in_proj_a.weight"), 0,
+               4, values.data());
+  EXPECT_EQ(Row(values.begin(), values.begin() + 4), (Row{0, 2, 1, 3}));
+  convertToF32(*files->find("model.layers.0.linear_attn.A_log"), 0, 4,
+               values.data());
+  EXPECT_EQ(Row(values.begin(), values.begin() + 4),
+            (Row{0, std::log(2.0F), 0, std::log(4.0F)}));
+  const Tensor *out = files->find("model.layers.0.linear_attn.out_proj.weight");
+  ASSERT_TRUE(out);
+  convertToF32(*out, 0, 128, values.data());
+  Row heads;
+  for (size_t i = 0; i < 128; i += 32) {
+    heads.push_back(values[i]);
+    EXPECT_EQ(values[i], values[i + 31]);
+  }
+  EXPECT_EQ(heads, (Row{0, 2, 1, 3}));
+  // Their blocks are kept as they are, in that order.
+  const IntegerMatrix *kept = findKept(*out->quantized, {false, 32, false});
+  ASSERT_TRUE(kept);
+  KeptRows rows = readKept(*kept, {false, 32, false}, 0, 1);
+  EXPECT_EQ(rows.integers[32], 2);
+  EXPECT_EQ(rows.integers[64], 1);
+  GgufWriter other = states();
+  other.floats("blk.0.ssm_alpha.weight", {3, 1}, {0, 1, 2});
+  EXPECT_EQ(errorOf(other.finish()),
+            "tensor \"blk.0.ssm_alpha.weight\": expected rows for heads as "
+            "ssm.group_count, ssm.time_step_rank, ssm.inner_size and "
+            "ssm.state_size say, got 3");
+}
+
+TEST_F(GgufTest, LayersThatGuessAreLeftOut) {
+  GgufWriter file = partsOf("glm4moe");
+  file.add("glm4moe.block_count", 3U);
+  file.add("glm4moe.nextn_predict_layers", 1U);
+  file.floats("blk.1.attn_norm.weight", {1}, {1});
+  file.floats("blk.2.attn_norm.weight", {1}, {1});
+  write(file.finish());
+  auto files = TensorFiles::open(path);
+  ASSERT_TRUE(files) << messageOf(files);
+  ASSERT_EQ(files->tensors().size(), 1U);
+  EXPECT_EQ(files->tensors()[0]->name, "model.layers.1.input_layernorm.weight");
 }
 
 TEST_F(GgufTest, TokenizersThatAreNotRead) {

@@ -48,6 +48,18 @@ const Names sharedExperts = {
     {"ffn_up_shexp.", "mlp.shared_experts.up_proj."},
     {"ffn_down_shexp.", "mlp.shared_experts.down_proj."},
     {"exp_probs_b.bias", "mlp.gate.e_score_correction_bias"}};
+/// Qwen's, one with a gate.
+const Names sharedExpert = {
+    {"ffn_gate_inp_shexp.", "mlp.shared_expert_gate."},
+    {"ffn_gate_shexp.", "mlp.shared_expert.gate_proj."},
+    {"ffn_up_shexp.", "mlp.shared_expert.up_proj."},
+    {"ffn_down_shexp.", "mlp.shared_expert.down_proj."}};
+const Names sharedExpertKeys =
+    Names{{"expert_count", "num_experts"},
+          {"expert_feed_forward_length", "moe_intermediate_size"},
+          {"expert_shared_feed_forward_length",
+           "shared_expert_intermediate_size"}} +
+    perToken;
 const Names sparseExperts = {
     {"ffn_gate_inp.", "block_sparse_moe.gate."},
     {"ffn_gate_exps.", "block_sparse_moe.experts.{e}.w1."},
@@ -265,16 +277,8 @@ const std::vector<GgufArchitecture> &architectures() {
       GgufArchitecture &row =
           add("qwen2moe", "qwen2_moe", "Qwen2MoeForCausalLM");
       row.constants = R"({"hidden_act": "silu", "norm_topk_prob": false})";
-      row.keys = Names{{"expert_count", "num_experts"},
-                       {"expert_feed_forward_length", "moe_intermediate_size"},
-                       {"expert_shared_feed_forward_length",
-                        "shared_expert_intermediate_size"}} +
-                 perToken;
-      row.layers = mlpExperts +
-                   Names{{"ffn_gate_inp_shexp.", "mlp.shared_expert_gate."},
-                         {"ffn_gate_shexp.", "mlp.shared_expert.gate_proj."},
-                         {"ffn_up_shexp.", "mlp.shared_expert.up_proj."},
-                         {"ffn_down_shexp.", "mlp.shared_expert.down_proj."}};
+      row.keys = sharedExpertKeys;
+      row.layers = mlpExperts + sharedExpert;
     }
     {
       GgufArchitecture &row = add("qwen3", "qwen3", "Qwen3ForCausalLM");
@@ -290,6 +294,32 @@ const std::vector<GgufArchitecture> &architectures() {
                 {"expert_feed_forward_length", "moe_intermediate_size"}} +
           perToken;
       row.layers = mlpExperts;
+    }
+    for (bool hasExperts : {false, true}) {
+      GgufArchitecture &row =
+          hasExperts
+              ? add("qwen35moe", "qwen3_5_moe_text", "Qwen3_5MoeForCausalLM")
+              : add("qwen35", "qwen3_5_text", "Qwen3_5ForCausalLM");
+      row.flags = qkvBias;
+      row.addsOneToNorms = true;
+      row.movesValueHeads = true;
+      row.keys = {{"ssm.conv_kernel", "linear_conv_kernel_dim"},
+                  {"ssm.group_count", "linear_num_key_heads"},
+                  {"ssm.time_step_rank", "linear_num_value_heads"},
+                  {"ssm.state_size", "linear_key_head_dim"}};
+      row.layers = normAfter + Names{{"attn_qkv.", "linear_attn.in_proj_qkv."},
+                                     {"attn_gate.", "linear_attn.in_proj_z."},
+                                     {"ssm_alpha.", "linear_attn.in_proj_a."},
+                                     {"ssm_beta.", "linear_attn.in_proj_b."},
+                                     {"ssm_conv1d.", "linear_attn.conv1d."},
+                                     {"ssm_dt.bias", "linear_attn.dt_bias"},
+                                     {"ssm_norm.", "linear_attn.norm."},
+                                     {"ssm_out.", "linear_attn.out_proj."},
+                                     {"ssm_a", "linear_attn.A_log"}};
+      if (hasExperts) {
+        row.keys = row.keys + sharedExpertKeys;
+        row.layers = row.layers + mlpExperts + sharedExpert;
+      }
     }
     {
       GgufArchitecture &row = add("seed_oss", "seed_oss", "SeedOssForCausalLM");

@@ -45,6 +45,10 @@ struct GgufArchitecture {
   const char *ifThere = nullptr;
   /// Rows of queries and keys are kept in pairs of those that turn together.
   bool turnsNeighbours = false;
+  /// Heads of values of a state lie otherwise, see GgufOrder::Heads; layers
+  /// that have one are those that attention.recurrent_layers names, or all but
+  /// the last of each full_attention_interval.
+  bool movesValueHeads = false;
   /// Weights of norms are kept with 1 added.
   bool addsOneToNorms = false;
   GgufWindows windows = GgufWindows::None;

@@ -10,6 +10,9 @@ namespace tfc::rt {
 
 namespace {
 
+/// Of which a list says something.
+constexpr int64_t kMostLayers = int64_t(1) << 16;
+
 class ConfigMaker {
 public:
   ConfigMaker(const GgufFile &file, const GgufArchitecture &of)
@@ -23,6 +26,9 @@ public:
     addKeys();
     addRotation();
     addWindows();
+    if (of.movesValueHeads) {
+      addStates();
+    }
     addTokens();
     refuseOthers();
     Status status = faults.take();
@@ -72,7 +78,11 @@ private:
     // Layers that guess further tokens are none of the model's.
     config["num_hidden_layers"] =
         size("block_count") - size("nextn_predict_layers", 0);
-    config["intermediate_size"] = size("feed_forward_length");
+    // Where all layers are of experts there may be none.
+    if (!file.integer(name + ".expert_feed_forward_length") ||
+        file.integer(name + ".feed_forward_length")) {
+      config["intermediate_size"] = size("feed_forward_length");
+    }
     config["max_position_embeddings"] = size("context_length");
     config["num_attention_heads"] = heads;
     config["num_key_value_heads"] = keyHeads(heads);
@@ -252,6 +262,30 @@ private:
                               {"short_factor", factors(near)}};
   }
 
+  /// Which layers have a state, and how wide its values are.
+  void addStates() {
+    int64_t inner = size("ssm.inner_size"), heads = size("ssm.time_step_rank");
+    config["linear_value_head_dim"] = inner / std::max<int64_t>(heads, 1);
+    auto layers = config["num_hidden_layers"].get<int64_t>();
+    std::vector<double> states =
+        file.numbers(name + ".attention.recurrent_layers");
+    int64_t every = std::max<int64_t>(size("full_attention_interval", 4), 1);
+    if (layers < 0 || layers > kMostLayers ||
+        (!states.empty() && static_cast<int64_t>(states.size()) < layers)) {
+      fault(Code::InvalidArgument, "expected ", name,
+            ".attention.recurrent_layers with a flag for each of ", layers,
+            " layers, got ", states.size());
+      return;
+    }
+    nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
+    for (int64_t i = 0; i < layers; ++i) {
+      bool hasState = states.empty() ? (i + 1) % every != 0
+                                     : states[static_cast<size_t>(i)] != 0;
+      kinds.push_back(hasState ? "linear_attention" : "full_attention");
+    }
+    config["layer_types"] = std::move(kinds);
+  }
+
   /// Which layers see how far. A window of 0 is none.
   void addWindows() {
     bool mayHave =
@@ -267,9 +301,9 @@ private:
       return;
     }
     auto layers = config["num_hidden_layers"].get<size_t>();
-    if (layers > 1 << 16) {
-      fault(Code::InvalidArgument, "expected ", name,
-            ".block_count up to 65536, got ", layers);
+    if (layers > static_cast<size_t>(kMostLayers)) {
+      fault(Code::InvalidArgument, "expected ", name, ".block_count up to ",
+            kMostLayers, ", got ", layers);
       return;
     }
     std::vector<double> pattern =

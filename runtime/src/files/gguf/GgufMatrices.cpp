@@ -2,44 +2,62 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/gguf/GgufMatrices.h"
 
+#include <cmath>
+
 namespace tfc::rt {
 
-int64_t GgufRows::storedRow(int64_t row) const {
-  if (headWidth == 0) {
-    return row;
+int64_t GgufOrder::stored(int64_t place) const {
+  if (kind == Same || place < before) {
+    return place;
   }
-  int64_t head = row / headWidth, half = row % headWidth / (headWidth / 2),
-          place = row % (headWidth / 2);
-  return head * headWidth + place * 2 + half;
+  int64_t head = (place - before) / width, inHead = (place - before) % width;
+  if (kind == Pairs) {
+    int64_t half = width / 2;
+    return head * width + inHead % half * 2 + inHead / half;
+  }
+  return before + (head % each * groups + head / each) * width + inHead;
 }
 
 const uint8_t *GgufRows::block(int64_t row, int64_t columns,
                                int64_t number) const {
-  int64_t before = storedRow(row) * (columns / type->elements) + number;
+  int64_t before = order.stored(row) * (columns / type->elements) + number;
   return stored.data + static_cast<uint64_t>(before) * type->bytes;
 }
 
-void GgufMatrix::decode(int64_t first, int64_t count, float *out) const {
-  float *begin = out;
-  for (int64_t row = first; row < first + count; ++row) {
-    if (!from.type->decode) {
-      convertToF32(from.stored, from.storedRow(row) * columns, columns, out);
-      out += columns;
-      continue;
-    }
-    for (int64_t i = 0; i < columns / from.type->elements; ++i) {
-      from.type->decode(from.block(row, columns, i), out);
-      out += from.type->elements;
-    }
+namespace {
+
+/// Undoes what was done to elements.
+void restore(GgufChange change, float *begin, const float *end) {
+  for (; change != GgufChange::None && begin != end; ++begin) {
+    *begin = change == GgufChange::OneAdded ? *begin - 1 : std::log(-*begin);
   }
-  for (; from.added != 0 && begin != out; ++begin) {
-    *begin -= from.added;
+}
+
+} // namespace
+
+void GgufMatrix::decode(int64_t first, int64_t count, float *out) const {
+  std::vector<float> line(static_cast<size_t>(columns));
+  for (int64_t row = first; row < first + count; ++row, out += columns) {
+    float *next = line.data();
+    if (!from.type->decode) {
+      convertToF32(from.stored, from.order.stored(row) * columns, columns,
+                   next);
+    }
+    for (int64_t i = 0; from.type->decode && i < columns / from.type->elements;
+         ++i) {
+      from.type->decode(from.block(row, columns, i), next);
+      next += from.type->elements;
+    }
+    for (int64_t column = 0; column < columns; ++column) {
+      out[column] = line[static_cast<size_t>(from.columnOrder.stored(column))];
+    }
+    restore(from.change, out, out + columns);
   }
 }
 
 void GgufIntegers::readIntegers(int64_t row, int32_t *integers) const {
   for (int64_t i = 0; i < groups; ++i) {
-    from.type->readIntegers(from.block(row, columns, i), integers);
+    from.type->readIntegers(from.block(row, columns, storedGroup(i)), integers);
     integers += from.type->elements;
   }
 }
@@ -47,7 +65,7 @@ void GgufIntegers::readIntegers(int64_t row, int32_t *integers) const {
 void GgufIntegers::readGroups(int64_t row, float *scales,
                               int32_t *zeros) const {
   for (int64_t i = 0; i < groups; ++i) {
-    scales[i] = scaleOfBlock(from.block(row, columns, i));
+    scales[i] = scaleOfBlock(from.block(row, columns, storedGroup(i)));
     zeros[i] = middle;
   }
 }

@@ -9,18 +9,38 @@
 
 namespace tfc::rt {
 
+/// Rows (or columns) that the file has in another order than Hugging Face.
+struct GgufOrder {
+  enum Kind { Same, Pairs, Heads };
+  Kind kind = Same;
+  int64_t width = 1; // of a head
+  /// Of Heads: as many as are not moved in front of them, and of the others
+  /// `groups` of `each`, a group one after the other; in the file the first
+  /// ones of all groups come first.
+  int64_t before = 0, groups = 1, each = 1;
+
+  /// Of Pairs, neighbours in the file are halves of a head apart.
+  int64_t stored(int64_t place) const;
+};
+
+/// What has been done to elements by who wrote the file.
+enum class GgufChange { None, OneAdded, NegativePower };
+
 /// Where the rows of a matrix are in the file.
 struct GgufRows {
   Tensor stored; // the file's bytes
   const GgufType *type = nullptr;
-  int64_t headWidth = 0; // where rows change places
-  float added = 0;       // to each element, by who wrote the file
+  GgufOrder order, columnOrder;
+  GgufChange change = GgufChange::None;
   std::shared_ptr<GgufFile> file;
 
-  /// Neighbours in the file are halves of a head apart in Hugging Face's order.
-  int64_t storedRow(int64_t row) const;
   /// Block `number` of a row of `columns`.
   const uint8_t *block(int64_t row, int64_t columns, int64_t number) const;
+  /// Whether elements are neither floats nor rows as they are.
+  bool isPlain() const {
+    return !type->decode && order.kind == GgufOrder::Same &&
+           columnOrder.kind == GgufOrder::Same && change == GgufChange::None;
+  }
 };
 
 /// Rows of blocks, or of floats whose order changes.
@@ -31,13 +51,20 @@ public:
   void decode(int64_t first, int64_t count, float *out) const override;
 };
 
-/// The same of blocks that are integers times a scale.
+/// The same of blocks that are integers times a scale, which columns change
+/// places with whole.
 class GgufIntegers : public IntegerMatrix {
 public:
   GgufRows from;
 
   void readIntegers(int64_t row, int32_t *integers) const override;
   void readGroups(int64_t row, float *scales, int32_t *zeros) const override;
+
+private:
+  int64_t storedGroup(int64_t group) const {
+    return from.columnOrder.stored(group * from.type->elements) /
+           from.type->elements;
+  }
 };
 
 /// Of each expert `own` rows of one or two tensors, the first one's in front or

@@ -6,6 +6,7 @@
 #include "runtime/src/files/quantized/QuantizedModule.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace tfc::rt {
 
@@ -70,7 +71,7 @@ public:
     for (const GgufTensor &tensor : file->tensors()) {
       bool isSetting =
           std::count(std::begin(settings), std::end(settings), tensor.name);
-      Status status = isSetting ? Status() : add(tensor);
+      Status status = isSetting || guesses(tensor) ? Status() : add(tensor);
       if (!status) {
         return std::move(status.error());
       }
@@ -100,6 +101,15 @@ private:
   std::map<std::string, size_t> counts;
   std::map<std::string, Join> joins;
 
+  /// Whether it is of a layer behind the model's, which guesses a token more.
+  bool guesses(const GgufTensor &tensor) const {
+    int64_t more = size("nextn_predict_layers"), all = size("block_count");
+    std::string layer = splitName(tensor.name).layer;
+    constexpr size_t start = std::string_view("model.layers.").size();
+    return more > 0 && !layer.empty() &&
+           std::atoll(layer.c_str() + start) >= all - more;
+  }
+
   template <typename... Ts>
   Error fault(const std::string &name, const Ts &...parts) const {
     return makeError(Code::InvalidArgument, file->path(), ": tensor ",
@@ -118,30 +128,86 @@ private:
     return part.empty() ? name : split.layer + part;
   }
 
-  /// Rows of a head, where those of this tensor change places; else 0.
-  Result<int64_t> headWidth(const GgufTensor &tensor) const {
-    bool isQuery = tensor.name.find(".attn_q.") != std::string::npos,
-         isKey = tensor.name.find(".attn_k.") != std::string::npos;
-    if (!of.turnsNeighbours || (!isQuery && !isKey)) {
-      return int64_t(0);
-    }
-    std::string name = of.name;
-    int64_t rows = tensor.shape.front();
-    int64_t queries = file->integer(name + ".attention.head_count").value_or(0);
-    int64_t keys =
-        file->integer(name + ".attention.head_count_kv").value_or(queries);
-    int64_t heads = isQuery ? queries : keys;
-    if (heads < 1 || rows % heads != 0 || rows / heads % 2 != 0) {
-      return fault(tensor.name, "an even number of rows for each of ", heads,
-                   " heads, got ", rows, " rows");
-    }
-    return rows / heads;
+  /// How the file has what this tensor is.
+  struct Form {
+    GgufOrder rows, columns;
+    GgufChange change = GgufChange::None;
+  };
+
+  int64_t size(const char *key) const {
+    return file->integer(concat(of.name, ".", key)).value_or(0);
   }
 
-  /// What the converter has added to the tensor's elements.
-  float addedTo(const GgufTensor &tensor) const {
-    bool isNorm = tensor.name.find("norm.weight") != std::string::npos;
-    return of.addsOneToNorms && isNorm ? 1 : 0;
+  Result<Form> formOf(const GgufTensor &tensor) const {
+    Form form;
+    std::string part = splitName(tensor.name).part;
+    bool isNorm = part.find("norm.weight") != std::string::npos;
+    if (of.addsOneToNorms && isNorm && part.rfind("ssm_", 0) != 0) {
+      form.change = GgufChange::OneAdded;
+    }
+    int64_t rows = tensor.shape.front();
+    bool isQuery = part.rfind("attn_q.", 0) == 0,
+         isKey = part.rfind("attn_k.", 0) == 0;
+    if (of.turnsNeighbours && (isQuery || isKey)) {
+      int64_t heads =
+          size(isKey ? "attention.head_count_kv" : "attention.head_count");
+      heads = heads > 0 ? heads : size("attention.head_count");
+      if (heads < 1 || rows % heads != 0 || rows / heads % 2 != 0) {
+        return fault(tensor.name, "an even number of rows for each of ", heads,
+                     " heads, got ", rows, " rows");
+      }
+      form.rows.kind = GgufOrder::Pairs;
+      form.rows.width = rows / heads;
+    }
+    if (of.movesValueHeads) {
+      return formOfState(tensor, part, form);
+    }
+    return form;
+  }
+
+  /// Heads of values lie group by group, each with its head of keys; in the
+  /// file the first ones of all groups do.
+  Result<Form> formOfState(const GgufTensor &tensor, const std::string &part,
+                           Form form) const {
+    constexpr std::string_view ofHeads[] = {"ssm_a", "ssm_dt.bias",
+                                            "ssm_alpha.weight",
+                                            "ssm_beta.weight"},
+                               ofColumns[] = {"attn_gate.weight",
+                                              "attn_qkv.weight",
+                                              "ssm_conv1d.weight"};
+    auto among = [&](const auto &names) {
+      return std::count(std::begin(names), std::end(names), part) > 0;
+    };
+    bool isOut = part == "ssm_out.weight";
+    if (part == "ssm_a") {
+      form.change = GgufChange::NegativePower;
+    }
+    if (!among(ofHeads) && !among(ofColumns) && !isOut) {
+      return form;
+    }
+    int64_t keys = size("ssm.group_count"), heads = size("ssm.time_step_rank"),
+            inner = size("ssm.inner_size"), state = size("ssm.state_size");
+    constexpr int64_t most = int64_t(1) << 20;
+    bool isGood = keys >= 1 && heads >= 1 && heads % keys == 0 &&
+                  inner % heads == 0 && inner <= most * heads &&
+                  heads <= most && state >= 0 && state <= most;
+    GgufOrder order;
+    order.kind = GgufOrder::Heads;
+    order.groups = std::max<int64_t>(keys, 1);
+    order.each = isGood ? heads / keys : 1;
+    order.width = among(ofHeads) || !isGood ? 1 : inner / heads;
+    bool hasAll = part == "attn_qkv.weight" || part == "ssm_conv1d.weight";
+    order.before = hasAll ? 2 * keys * state : 0;
+    int64_t expected = order.before + heads * order.width;
+    int64_t found = isOut ? tensor.shape.back() : tensor.shape.front();
+    if (!isGood || found != expected) {
+      return fault(tensor.name, isOut ? "columns" : "rows",
+                   " for heads as ssm.group_count, ssm.time_step_rank, "
+                   "ssm.inner_size and ssm.state_size say, got ",
+                   found);
+    }
+    (isOut ? form.columns : form.rows) = order;
+    return form;
   }
 
   Status add(const GgufTensor &from) {
@@ -151,7 +217,7 @@ private:
       if (isFirst || (join.second && split.part == join.second)) {
         Join &own = joins[split.layer + join.to];
         own.as = &join;
-        (isFirst ? own.first : own.second) = make(from, from.name, 0);
+        (isFirst ? own.first : own.second) = make(from, from.name, {});
         return {};
       }
     }
@@ -160,15 +226,15 @@ private:
     if (expert != name.npos) {
       return addExperts(from, name, expert);
     }
-    Result<int64_t> width = headWidth(from);
-    if (!width) {
-      return std::move(width.error());
+    Result<Form> form = formOf(from);
+    if (!form) {
+      return std::move(form.error());
     }
     if (from.shape.size() == 1 && from.type->decode) {
       return fault(from.name, "a vector of floats, got ", from.type->name,
                    " blocks");
     }
-    made.tensors.push_back(make(from, name, *width));
+    made.tensors.push_back(make(from, name, *form));
     return {};
   }
 
@@ -186,7 +252,7 @@ private:
     for (int64_t expert = 0; expert < from.shape[0]; ++expert) {
       std::string of = name;
       of.replace(place, 3, std::to_string(expert));
-      made.tensors.push_back(make(own, of, 0));
+      made.tensors.push_back(make(own, of, {}));
       own.data += own.bytes;
     }
     return {};
@@ -238,8 +304,8 @@ private:
     return {};
   }
 
-  std::shared_ptr<const Tensor> make(const GgufTensor &from,
-                                     const std::string &name, int64_t width) {
+  std::shared_ptr<const Tensor>
+  make(const GgufTensor &from, const std::string &name, const Form &form) {
     Tensor tensor;
     tensor.name = name;
     tensor.dtype = from.type->decode ? DType::U8 : from.type->dtype;
@@ -248,16 +314,22 @@ private:
     tensor.bytes = from.bytes;
     tensor.file = file->path();
     tensor.isMapped = true;
-    if (from.type->decode || width > 0 || addedTo(from) != 0) {
-      decodeLater(tensor, from, width);
+    GgufRows rows{tensor,       from.type,   form.rows,
+                  form.columns, form.change, file};
+    if (!rows.isPlain()) {
+      decodeLater(tensor, from, std::move(rows));
     }
     return std::make_shared<const Tensor>(std::move(tensor));
   }
 
-  void decodeLater(Tensor &tensor, const GgufTensor &from, int64_t width) {
-    if (from.type->readIntegers && addedTo(from) == 0) {
+  void decodeLater(Tensor &tensor, const GgufTensor &from, GgufRows rows) {
+    // Blocks are whole where columns change places with them.
+    bool isWhole = rows.columnOrder.kind == GgufOrder::Same ||
+                   (rows.columnOrder.width % from.type->elements == 0 &&
+                    rows.columnOrder.before % from.type->elements == 0);
+    if (from.type->readIntegers && isWhole && rows.change == GgufChange::None) {
       auto matrix = std::make_shared<GgufIntegers>();
-      place(*matrix, matrix->from, tensor, from, width);
+      place(*matrix, matrix->from, tensor, std::move(rows));
       matrix->bits = from.type->bits;
       matrix->middle = from.type->middle;
       matrix->groups = matrix->columns / from.type->elements;
@@ -265,7 +337,7 @@ private:
       tensor.quantized = std::move(matrix);
     } else {
       auto matrix = std::make_shared<GgufMatrix>();
-      place(*matrix, matrix->from, tensor, from, width);
+      place(*matrix, matrix->from, tensor, std::move(rows));
       tensor.quantized = std::move(matrix);
     }
     if (from.type->decode) {
@@ -277,14 +349,16 @@ private:
     tensor.isMapped = false;
   }
 
-  void place(QuantizedMatrix &matrix, GgufRows &rows, const Tensor &tensor,
-             const GgufTensor &from, int64_t width) const {
+  static void place(QuantizedMatrix &matrix, GgufRows &to, const Tensor &tensor,
+                    GgufRows rows) {
     // Vectors are columns.
-    matrix.columns = from.shape.size() == 1 ? 1 : from.shape.back();
+    matrix.columns = tensor.shape.size() == 1 ? 1 : tensor.shape.back();
     matrix.rows = tensor.elements() / matrix.columns;
-    matrix.dtype = from.type->dtype;
-    rows = {tensor, from.type, width, addedTo(from), file};
-    matrix.parts = {&rows.stored};
+    // What is changed has more bits than it had.
+    matrix.dtype =
+        rows.change == GgufChange::None ? rows.type->dtype : DType::F32;
+    to = std::move(rows);
+    matrix.parts = {&to.stored};
   }
 };
 
