@@ -163,6 +163,13 @@ int Quantizer::readModel() {
   if (!imported) {
     return kBadInput;
   }
+  if (!imported->inside.empty()) {
+    return fail(directory +
+                ": expected a text model by itself (what is "
+                "written is a folder of one), got that of a " +
+                imported->inside +
+                "; save its text model alone, or compile with --dtype int8");
+  }
   specText = imported->spec;
   for (auto [dtype, to] :
        {std::pair<std::string, std::optional<spec::ModelSpec> *>{"", &model},

@@ -267,9 +267,12 @@ private:
     setGroup(*made, checked->use);
     spec::seal(*made);
     std::string text = spec::writeJson(*made);
-    return Imported{std::move(text),
-                    summarize(checked->model, checked->use, files),
-                    std::move(*made), std::move(family)};
+    std::string summary = summarize(checked->model, checked->use, files);
+    if (!inside.empty()) {
+      summary += "the text model of a " + inside + ": it reads nothing else\n";
+    }
+    return Imported{std::move(text), std::move(summary), std::move(*made),
+                    std::move(family), inside};
   }
 
   /// The configuration that a GGUF file stands for; none after a diagnostic.
@@ -314,6 +317,7 @@ private:
       return std::nullopt;
     }
     const Json &json = part ? part->config : whole;
+    inside = part ? whole.find("model_type")->text : "";
     Config config(json, diagnostics);
     std::vector<family::Table> tables =
         part ? std::move(part->tables) : findTables(json, config, diagnostics);
@@ -418,7 +422,7 @@ private:
   std::optional<Json> generation;
   std::optional<SentenceHead> sentence;
   rt::TensorFiles files;
-  std::string family;
+  std::string family, inside;
 };
 
 } // namespace

@@ -28,6 +28,9 @@ struct Imported {
   /// places in it, and the name of the family's table.
   spec::Json tree;
   std::string family;
+  /// The model type of the whole model where this is the text model inside of
+  /// one; else empty.
+  std::string inside = "";
 };
 
 /// Reads config.json, generation_config.json, modules.json (a sentence encoder
