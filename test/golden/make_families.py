@@ -585,7 +585,7 @@ DECODERS = (
         layer_types=["sliding_attention", "full_attention",
                      "sliding_attention"]))),
     ("mellum-lm", hf.MellumForCausalLM, hf.MellumConfig(**moe(
-        head_dim=14, num_hidden_layers=3, num_local_experts=12,
+        head_dim=14, num_hidden_layers=3, num_local_experts=9,
         moe_intermediate_size=14, sliding_window=4,
         layer_types=["sliding_attention", "full_attention",
                      "sliding_attention"],

@@ -70,6 +70,8 @@ DECODERS = (
          text_config=routed(linear_num_key_heads=2, linear_num_value_heads=4,
                             linear_key_head_dim=7, linear_value_head_dim=9,
                             head_dim=16, shared_expert_intermediate_size=22,
+                            # What a head gives is divided by how large it is.
+                            rms_norm_eps=1e-3,
                             layer_types=["linear_attention",
                                          "full_attention"]),
          vision_config=TOWER, tie_word_embeddings=False)),
