@@ -12,6 +12,7 @@
 #include "compiler/driver/InspectCosts.h"
 #include "compiler/driver/PythonCommand.h"
 #include "compiler/driver/QuantizeCommand.h"
+#include "compiler/driver/ReadModel.h"
 #include "compiler/driver/RunCommand.h"
 #include "compiler/driver/RunWords.h"
 #include "compiler/driver/StagesPage.h"
@@ -550,7 +551,7 @@ int CommandLine::readProgress(tfc::tools::ShowProgress &to) {
 /// A folder has weights of its own, a spec has none.
 int CommandLine::readWeights(const std::string &model, std::string &to) {
   to = verifyWeights;
-  if (verifyWeights.getNumOccurrences() == 0 && sys::fs::is_directory(model)) {
+  if (verifyWeights.getNumOccurrences() == 0 && tfc::isCheckpoint(model)) {
     to = model;
   }
   return to.empty() ? fail("expected --weights with the model's safetensors (" +

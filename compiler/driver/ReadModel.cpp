@@ -1,13 +1,19 @@
-// What a command line names as a model: a spec, or a Hugging Face folder.
+// What a command line names as a model: a spec, a Hugging Face folder, or a
+// GGUF file.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/ReadModel.h"
 
 #include "compiler/driver/Compile.h"
 #include "compiler/spec/SpecFiles.h"
+#include "runtime/src/files/gguf/GgufFile.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace tfc;
 namespace fs = llvm::sys::fs;
+
+bool tfc::isCheckpoint(const std::string &path) {
+  return fs::is_directory(path) || rt::isGguf(path);
+}
 
 std::optional<huggingface::Imported>
 tfc::importFolder(const std::string &directory, spec::Diagnostics &diagnostics,
@@ -30,7 +36,7 @@ std::optional<spec::ModelSpec>
 tfc::readModelOrReport(const std::string &path,
                        const spec::ReadOptions &options,
                        llvm::raw_ostream &errors) {
-  if (!fs::is_directory(path)) {
+  if (!isCheckpoint(path)) {
     return readSpecOrReport(path, options, errors);
   }
   spec::Diagnostics diagnostics;
@@ -45,6 +51,6 @@ tfc::readModelOrReport(const std::string &path,
 }
 
 std::vector<std::string> tfc::listModelFiles(const std::string &path) {
-  return fs::is_directory(path) ? huggingface::listInputs(path)
-                                : spec::listFiles(path);
+  return isCheckpoint(path) ? huggingface::listInputs(path)
+                            : spec::listFiles(path);
 }

@@ -1,4 +1,5 @@
-// What a command line names as a model: a spec, or a Hugging Face folder.
+// What a command line names as a model: a spec, a Hugging Face folder, or a
+// GGUF file.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_DRIVER_READMODEL_H
 #define TFC_COMPILER_DRIVER_READMODEL_H
@@ -13,6 +14,9 @@
 
 namespace tfc {
 
+/// Whether weights are there, too: in a Hugging Face folder, or a GGUF file.
+bool isCheckpoint(const std::string &path);
+
 /// Imports a folder, without printing anything of it but errors; what else is
 /// to be said goes to `diagnostics`. Nothing when there is an error, of which
 /// a folder without a config.json is one line.
@@ -20,8 +24,8 @@ std::optional<huggingface::Imported>
 importFolder(const std::string &directory, spec::Diagnostics &diagnostics,
              llvm::raw_ostream &errors);
 
-/// Reads a spec, or of a folder the spec that `tfc import` makes, and reports
-/// its diagnostics. Nothing when there is an error.
+/// Reads a spec, or of a folder or a GGUF file the spec that `tfc import`
+/// makes, and reports its diagnostics. Nothing when there is an error.
 std::optional<spec::ModelSpec>
 readModelOrReport(const std::string &path, const spec::ReadOptions &options,
                   llvm::raw_ostream &errors);

@@ -27,7 +27,7 @@ std::optional<WrittenModel> WrittenModel::read(const std::string &path,
   WrittenModel written;
   spec::Diagnostics diagnostics;
   std::string text, directory = path;
-  written.isFolder = llvm::sys::fs::is_directory(path);
+  written.isFolder = isCheckpoint(path);
   if (written.isFolder) {
     auto imported = importFolder(path, diagnostics, errors);
     if (!imported) {
