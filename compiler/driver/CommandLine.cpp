@@ -551,7 +551,8 @@ int CommandLine::readProgress(tfc::tools::ShowProgress &to) {
 /// A folder has weights of its own, a spec has none.
 int CommandLine::readWeights(const std::string &model, std::string &to) {
   to = verifyWeights;
-  if (verifyWeights.getNumOccurrences() == 0 && tfc::isCheckpoint(model)) {
+  if (verifyWeights.getNumOccurrences() == 0 &&
+      tfc::huggingface::isCheckpoint(model)) {
     to = model;
   }
   return to.empty() ? fail("expected --weights with the model's safetensors (" +

@@ -45,7 +45,7 @@ private:
 /// The library itself, or that of a folder, compiled where there is none.
 int Doctor::findLibrary(const std::string &path) {
   const CompileOptions &how = options.compile;
-  if (!isCheckpoint(path)) {
+  if (!huggingface::isCheckpoint(path)) {
     library = path;
     bool isCompiled = how.target.empty() && how.dtype.empty() &&
                       how.cache.empty() && how.opt == "full";

@@ -5,15 +5,10 @@
 
 #include "compiler/driver/Compile.h"
 #include "compiler/spec/SpecFiles.h"
-#include "runtime/src/files/gguf/GgufFile.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace tfc;
 namespace fs = llvm::sys::fs;
-
-bool tfc::isCheckpoint(const std::string &path) {
-  return fs::is_directory(path) || rt::isGguf(path);
-}
 
 std::optional<huggingface::Imported>
 tfc::importFolder(const std::string &directory, spec::Diagnostics &diagnostics,
@@ -36,7 +31,7 @@ std::optional<spec::ModelSpec>
 tfc::readModelOrReport(const std::string &path,
                        const spec::ReadOptions &options,
                        llvm::raw_ostream &errors) {
-  if (!isCheckpoint(path)) {
+  if (!huggingface::isCheckpoint(path)) {
     return readSpecOrReport(path, options, errors);
   }
   spec::Diagnostics diagnostics;
@@ -51,6 +46,6 @@ tfc::readModelOrReport(const std::string &path,
 }
 
 std::vector<std::string> tfc::listModelFiles(const std::string &path) {
-  return isCheckpoint(path) ? huggingface::listInputs(path)
-                            : spec::listFiles(path);
+  return huggingface::isCheckpoint(path) ? huggingface::listInputs(path)
+                                         : spec::listFiles(path);
 }

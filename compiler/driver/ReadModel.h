@@ -14,9 +14,6 @@
 
 namespace tfc {
 
-/// Whether weights are there, too: in a Hugging Face folder, or a GGUF file.
-bool isCheckpoint(const std::string &path);
-
 /// Imports a folder, without printing anything of it but errors; what else is
 /// to be said goes to `diagnostics`. Nothing when there is an error, of which
 /// a folder without a config.json is one line.

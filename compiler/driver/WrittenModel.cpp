@@ -27,7 +27,7 @@ std::optional<WrittenModel> WrittenModel::read(const std::string &path,
   WrittenModel written;
   spec::Diagnostics diagnostics;
   std::string text, directory = path;
-  written.isFolder = isCheckpoint(path);
+  written.isFolder = huggingface::isCheckpoint(path);
   if (written.isFolder) {
     auto imported = importFolder(path, diagnostics, errors);
     if (!imported) {

@@ -437,6 +437,11 @@ huggingface::importDirectory(const std::string &directory,
   return imported;
 }
 
+bool huggingface::isCheckpoint(const std::string &path) {
+  std::error_code failed;
+  return std::filesystem::is_directory(path, failed) || rt::isGguf(path);
+}
+
 std::vector<std::string> huggingface::listInputs(const std::string &directory) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;

@@ -33,6 +33,10 @@ struct Imported {
   std::string inside = "";
 };
 
+/// Whether weights are there beside what the model is: in a Hugging Face
+/// folder, or a GGUF file.
+bool isCheckpoint(const std::string &path);
+
 /// Reads config.json, generation_config.json, modules.json (a sentence encoder
 /// gets the output "sentence_embedding" and no head of its own) and the
 /// safetensors files of `directory`. The spec is read back and every
