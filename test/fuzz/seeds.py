@@ -101,6 +101,17 @@ def gguf():
         head = b"GGUF" + struct.pack("<IQQ", 3, len(infos), len(values)) + \
             b"".join(values) + b"".join(infos)
         yield b"f" + head + bytes(-len(head) % 32) + bytes(64 * len(infos))
+    # Heads that change places, of rows and of columns.
+    values = [text("general.architecture") + struct.pack("<I", 8) +
+              text("qwen35")] + [
+        text("qwen35.ssm." + key) + struct.pack("<II", 4, value)
+        for key, value in (("group_count", 2), ("time_step_rank", 4),
+                           ("inner_size", 8), ("state_size", 1))]
+    head = b"GGUF" + struct.pack("<IQQ", 3, 2, len(values)) + \
+        b"".join(values) + text("blk.0.ssm_alpha.weight") + struct.pack(
+            "<IQQIQ", 2, 1, 4, 0, 0) + text("blk.0.ssm_out.weight") + \
+        struct.pack("<IQQIQ", 2, 8, 1, 0, 32)
+    yield b"f" + head + bytes(-len(head) % 32) + bytes(64)
 
 
 # A config, and the tensors of a matrix.

@@ -561,6 +561,22 @@ TEST_F(GgufTest, HeadsOfValuesHaveTheirOrder) {
             "ssm.state_size say, got 3");
 }
 
+TEST_F(GgufTest, HeadsThatNoNumberHolds) {
+  for (const char *key :
+       {"group_count", "time_step_rank", "inner_size", "state_size"}) {
+    GgufWriter file = partsOf("qwen35");
+    for (const char *each :
+         {"group_count", "time_step_rank", "inner_size", "state_size"}) {
+      file.add(std::string("qwen35.ssm.") + each, 10,
+               bytesOf(each == key ? uint64_t(1) << 52 : uint64_t(1)));
+    }
+    file.floats("blk.0.attn_qkv.weight", {3, 1}, {0, 1, 2});
+    EXPECT_NE(errorOf(file.finish()).find("expected rows for heads as"),
+              std::string::npos)
+        << key;
+  }
+}
+
 TEST_F(GgufTest, LayersThatGuessAreLeftOut) {
   GgufWriter file = partsOf("glm4moe");
   file.add("glm4moe.block_count", 3U);

@@ -36,20 +36,22 @@ void restore(GgufChange change, float *begin, const float *end) {
 } // namespace
 
 void GgufMatrix::decode(int64_t first, int64_t count, float *out) const {
-  std::vector<float> line(static_cast<size_t>(columns));
+  std::vector<float> line;
   for (int64_t row = first; row < first + count; ++row, out += columns) {
-    float *next = line.data();
-    if (!from.type->decode) {
-      convertToF32(from.stored, from.order.stored(row) * columns, columns,
-                   next);
+    if (from.type->decode) {
+      for (int64_t i = 0; i < columns / from.type->elements; ++i) {
+        from.type->decode(from.block(row, columns, i),
+                          out + i * from.type->elements);
+      }
+    } else {
+      convertToF32(from.stored, from.order.stored(row) * columns, columns, out);
     }
-    for (int64_t i = 0; from.type->decode && i < columns / from.type->elements;
-         ++i) {
-      from.type->decode(from.block(row, columns, i), next);
-      next += from.type->elements;
-    }
-    for (int64_t column = 0; column < columns; ++column) {
-      out[column] = line[static_cast<size_t>(from.columnOrder.stored(column))];
+    if (from.columnOrder.kind != GgufOrder::Same) {
+      line.assign(out, out + columns);
+      for (int64_t column = 0; column < columns; ++column) {
+        out[column] =
+            line[static_cast<size_t>(from.columnOrder.stored(column))];
+      }
     }
     restore(from.change, out, out + columns);
   }

@@ -36,7 +36,7 @@ struct GgufRows {
 
   /// Block `number` of a row of `columns`.
   const uint8_t *block(int64_t row, int64_t columns, int64_t number) const;
-  /// Whether elements are neither floats nor rows as they are.
+  /// Whether they are floats, in their order, as they are.
   bool isPlain() const {
     return !type->decode && order.kind == GgufOrder::Same &&
            columnOrder.kind == GgufOrder::Same && change == GgufChange::None;

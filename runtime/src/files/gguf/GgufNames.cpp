@@ -188,19 +188,22 @@ private:
     int64_t keys = size("ssm.group_count"), heads = size("ssm.time_step_rank"),
             inner = size("ssm.inner_size"), state = size("ssm.state_size");
     constexpr int64_t most = int64_t(1) << 20;
-    bool isGood = keys >= 1 && heads >= 1 && heads % keys == 0 &&
-                  inner % heads == 0 && inner <= most * heads &&
-                  heads <= most && state >= 0 && state <= most;
+    bool isGood = heads >= 1 && heads <= most && keys >= 1 &&
+                  heads % keys == 0 && inner % heads == 0 &&
+                  inner / heads <= most && state >= 0 && state <= most;
     GgufOrder order;
-    order.kind = GgufOrder::Heads;
-    order.groups = std::max<int64_t>(keys, 1);
-    order.each = isGood ? heads / keys : 1;
-    order.width = among(ofHeads) || !isGood ? 1 : inner / heads;
-    bool hasAll = part == "attn_qkv.weight" || part == "ssm_conv1d.weight";
-    order.before = hasAll ? 2 * keys * state : 0;
-    int64_t expected = order.before + heads * order.width;
+    int64_t expected = -1;
+    if (isGood) {
+      order.kind = GgufOrder::Heads;
+      order.groups = keys;
+      order.each = heads / keys;
+      order.width = among(ofHeads) ? 1 : inner / heads;
+      bool hasAll = part == "attn_qkv.weight" || part == "ssm_conv1d.weight";
+      order.before = hasAll ? 2 * keys * state : 0;
+      expected = order.before + heads * order.width;
+    }
     int64_t found = isOut ? tensor.shape.back() : tensor.shape.front();
-    if (!isGood || found != expected) {
+    if (found != expected) {
       return fault(tensor.name, isOut ? "columns" : "rows",
                    " for heads as ssm.group_count, ssm.time_step_rank, "
                    "ssm.inner_size and ssm.state_size say, got ",
