@@ -14,7 +14,7 @@ const char *const text =
 #include "compiler/spec/TextParts.inc"
     ;
 
-/// The list of model types, and the tensors of the other parts.
+/// The list of model types, and the tensors and keys of the other parts.
 const Json &known() {
   static const Json parts = [] {
     spec::Diagnostics unused;
@@ -141,8 +141,8 @@ std::optional<TextPart> family::textPart(const Json &json,
     value.place = type->place;
     part.config.set(fixed.key, std::move(value));
   }
-  for (const char *other : {"vision_config", "audio_config"}) {
-    part.config.remove(other);
+  for (const Json &other : known().find("keys")->items) {
+    part.config.remove(other.text);
   }
   Json typeOfText = *type;
   typeOfText.text = part.modelType;
