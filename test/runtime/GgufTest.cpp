@@ -508,51 +508,51 @@ TEST_F(GgufTest, NormsWithoutTheOneThatWasAdded) {
   EXPECT_EQ(values, (Row{1.5, 0.75}));
 }
 
-/// A file of Qwen3.5 with two heads of keys, and two of values for each.
+/// A file of Qwen3.5 with two heads of keys, and three of values for each.
 GgufWriter states() {
   GgufWriter file = partsOf("qwen35");
   file.add("qwen35.ssm.group_count", 2U);
-  file.add("qwen35.ssm.time_step_rank", 4U);
-  file.add("qwen35.ssm.inner_size", 128U);
+  file.add("qwen35.ssm.time_step_rank", 6U);
+  file.add("qwen35.ssm.inner_size", 192U);
   file.add("qwen35.ssm.state_size", 1U);
   return file;
 }
 
 TEST_F(GgufTest, HeadsOfValuesHaveTheirOrder) {
   GgufWriter file = states();
-  file.floats("blk.0.ssm_a", {4}, {-1, -1, -2, -4});
-  file.floats("blk.0.ssm_alpha.weight", {4, 1}, {0, 1, 2, 3});
+  file.floats("blk.0.ssm_a", {6}, {-1, -1, -2, -4, -1, -1});
+  file.floats("blk.0.ssm_alpha.weight", {6, 1}, {0, 1, 2, 3, 4, 5});
   std::string blocks;
-  for (char head = 0; head < 4; ++head) {
+  for (char head = 0; head < 6; ++head) {
     blocks += half(one) + std::string(32, head);
   }
-  file.tensor("blk.0.ssm_out.weight", {1, 128}, 8, blocks);
+  file.tensor("blk.0.ssm_out.weight", {1, 192}, 8, blocks);
   write(file.finish());
   auto files = TensorFiles::open(path);
   ASSERT_TRUE(files) << messageOf(files);
-  Row values(128);
+  Row values(192);
   convertToF32(*files->find("model.layers.0.linear_attn.in_proj_a.weight"), 0,
-               4, values.data());
-  EXPECT_EQ(Row(values.begin(), values.begin() + 4), (Row{0, 2, 1, 3}));
-  convertToF32(*files->find("model.layers.0.linear_attn.A_log"), 0, 4,
+               6, values.data());
+  EXPECT_EQ(Row(values.begin(), values.begin() + 6), (Row{0, 2, 4, 1, 3, 5}));
+  convertToF32(*files->find("model.layers.0.linear_attn.A_log"), 0, 6,
                values.data());
-  EXPECT_EQ(Row(values.begin(), values.begin() + 4),
-            (Row{0, std::log(2.0F), 0, std::log(4.0F)}));
+  EXPECT_EQ(Row(values.begin(), values.begin() + 6),
+            (Row{0, std::log(2.0F), 0, 0, std::log(4.0F), 0}));
   const Tensor *out = files->find("model.layers.0.linear_attn.out_proj.weight");
   ASSERT_TRUE(out);
-  convertToF32(*out, 0, 128, values.data());
+  convertToF32(*out, 0, 192, values.data());
   Row heads;
-  for (size_t i = 0; i < 128; i += 32) {
+  for (size_t i = 0; i < 192; i += 32) {
     heads.push_back(values[i]);
     EXPECT_EQ(values[i], values[i + 31]);
   }
-  EXPECT_EQ(heads, (Row{0, 2, 1, 3}));
+  EXPECT_EQ(heads, (Row{0, 2, 4, 1, 3, 5}));
   // Their blocks are kept as they are, in that order.
   const IntegerMatrix *kept = findKept(*out->quantized, {false, 32, false});
   ASSERT_TRUE(kept);
   KeptRows rows = readKept(*kept, {false, 32, false}, 0, 1);
   EXPECT_EQ(rows.integers[32], 2);
-  EXPECT_EQ(rows.integers[64], 1);
+  EXPECT_EQ(rows.integers[64], 4);
   GgufWriter other = states();
   other.floats("blk.0.ssm_alpha.weight", {3, 1}, {0, 1, 2});
   EXPECT_EQ(errorOf(other.finish()),
