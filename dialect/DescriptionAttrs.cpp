@@ -78,19 +78,17 @@ LogicalResult RoleAttr::verify(EmitError emitError, RoleKind kind,
                      << ", got " << (entry ? entry.getValue() : "none");
 }
 
-LogicalResult ProgramAttr::verify(EmitError emitError, StringRef name,
-                                  int64_t features, StringRef,
-                                  int64_t packedBytes, Isa isa, int64_t kernels,
-                                  int64_t images) {
+LogicalResult ProgramAttr::verify(EmitError emitError, StringRef name, int64_t,
+                                  StringRef, int64_t packedBytes, Isa isa,
+                                  int64_t kernels, int64_t images) {
   // program_c1
   if (name.empty()) {
     return emitError() << "expected a name of the program, got none";
   }
   // program_c2
-  if (features < 0 || packedBytes < 0) {
-    return emitError() << "expected features and packed_bytes of at least 0, "
-                          "got "
-                       << features << " and " << packedBytes;
+  if (packedBytes < 0) {
+    return emitError() << "expected packed_bytes of at least 0, got "
+                       << packedBytes;
   }
   // program_c3
   int64_t most = isa == Isa::Cuda ? std::numeric_limits<int32_t>::max() : 0;

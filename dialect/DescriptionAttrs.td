@@ -119,7 +119,8 @@ def Transformer_ProgramAttr
     : Transformer_DescriptionAttr<"Program", "program"> {
   let summary = "a program of the library that the module is one of";
   let description = [{
-    Its name, what it needs of the machine (TFC_FEATURE_*), and layout and size
+    Its name, what it needs of the machine (the bits of TFC_FEATURE_*, of which
+    the last one is a number's sign), and layout and size
     of its packed weights. A program that is not of x86-64 says its `isa`, and one
     of a device how many `kernels` it has, in how many `images`.
 
@@ -135,7 +136,7 @@ def Transformer_ProgramAttr
 
     Constraints:
     * C1. there is a name.
-    * C2. features and packed_bytes are at least 0.
+    * C2. packed_bytes is at least 0.
     * C3. kernels and images are in [0, 2^31), and 0 where isa is not cuda.
   }];
   let parameters = (ins StringRefParameter<>:$name, "int64_t":$features,

@@ -12,6 +12,7 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
@@ -101,7 +102,12 @@ struct ConvertToLlvmPass : tfc::impl::ConvertToLlvmPassBase<ConvertToLlvmPass> {
       populateGpuToNVVMConversionPatterns(types, patterns);
       target.addIllegalDialect<gpu::GPUDialect>();
       target.addLegalOp<gpu::GPUModuleOp>();
-      target.addLegalDialect<NVVM::NVVMDialect>();
+      // What LLVM has no function for becomes PTX here.
+      populateNVVMToLLVMConversionPatterns(patterns);
+      target.addDynamicallyLegalDialect<NVVM::NVVMDialect>([](Operation *op) {
+        auto ptx = dyn_cast<NVVM::BasicPtxBuilderInterface>(op);
+        return !ptx || ptx.hasIntrinsic();
+      });
     }
     target.addIllegalDialect<
         affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,

@@ -198,7 +198,7 @@ struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
     if (failed(kernelModule)) {
       return signalPassFailure();
     }
-    ProductKernels kernels(*kernelModule, deterministic);
+    ProductKernels kernels(*kernelModule, deterministic, warpgroups);
     llvm::DenseSet<Operation *> gates;
     for (transformer::ProductOp op : products) {
       if (transformer::ProductOp gate = ProductForm::findGate(op)) {

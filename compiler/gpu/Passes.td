@@ -247,7 +247,9 @@ def LowerProductsPass : Pass<"tfc-lower-products", "::mlir::ModuleOp"> {
       from memory into registers, and a block's warps share out k.
     * More are done in tiles of 128 x 128, whose operands come to shared memory
       in stages, by asynchronous copies; or of 64 x 64, while there would be no
-      more than 64 large ones. Both add in one order.
+      more than 64 large ones. Both add in one order. With `warpgroups` the
+      tiles are of 64 x 64, 128 x 128 and 128 x 256, likewise, and four warps
+      multiply together (`wgmma`).
     * Of f32 all are done in tiles of 16 x 64, 64 x 64 or 128 x 128, likewise: a
       sum is one chain of fused multiply-adds in each.
 
@@ -289,7 +291,9 @@ def LowerProductsPass : Pass<"tfc-lower-products", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
   let options = [
     Option<"deterministic", "deterministic", "bool", "false",
-           "a row's bits do not depend on how many rows there are">];
+           "a row's bits do not depend on how many rows there are">,
+    Option<"warpgroups", "warpgroups", "bool", "false",
+           "the device multiplies by four warps together (sm_90a)">];
   let statistics = [
     Statistic<"numProducts", "num-products", "products lowered">];
 }
@@ -338,6 +342,31 @@ def OutlineThreadsPass : Pass<"tfc-outline-threads", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numKernels", "num-kernels", "kernels made of loops">,
     Statistic<"numShared", "num-shared", "loops that took another's kernel">];
+}
+
+def OverlapLaunchesPass : Pass<"tfc-overlap-launches", "::mlir::ModuleOp"> {
+  let summary = "kernels may begin before those in front of them have ended";
+  let description = [{
+    Every kernel first says that the one behind it may begin, as soon as there
+    is room for its blocks, and then waits until the one in front of it has
+    ended and its results are there: what a launch costs is paid while the one
+    before it runs. For devices from compute capability 9.0 on, and hosts that
+    launch with the attribute for it (programmatic stream serialization).
+
+    ```mlir
+    gpu.func @norm(%x: !llvm.ptr, %y: !llvm.ptr) kernel {
+      nvvm.griddepcontrol launch_dependents
+      nvvm.griddepcontrol wait
+      ...
+    ```
+
+    A kernel that has ended has seen the end of all those before it, since it
+    has waited itself. Nothing may come before the wait that reads or writes
+    device memory. Runs after `tfc-outline-threads`, when all kernels are there.
+  }];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
+  let statistics = [
+    Statistic<"numKernels", "num-kernels", "kernels that wait">];
 }
 
 def EmitImagePass : Pass<"tfc-emit-image", "::mlir::ModuleOp"> {

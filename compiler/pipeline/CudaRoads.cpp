@@ -76,9 +76,18 @@ static void buildPlainBuffer(OpPassManager &pm, const PipelineOptions &) {
   lowerToPlainBuffer(pm, bufferStage);
 }
 
-static void buildPlainKernel(OpPassManager &pm, const PipelineOptions &) {
+/// Loops as kernels, and how these follow each other.
+static void outlineKernels(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createOutlineThreadsPass());
+  if (options.target.hasOverlap()) {
+    pm.addPass(createOverlapLaunchesPass());
+  }
   clean(pm);
+}
+
+static void buildPlainKernel(OpPassManager &pm,
+                             const PipelineOptions &options) {
+  outlineKernels(pm, options);
   verifyStage(pm, kernelStage);
 }
 
@@ -156,9 +165,9 @@ static void buildKernel(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createDistributeRowsPass());
   LowerProductsPassOptions products;
   products.deterministic = options.deterministic;
+  products.warpgroups = options.target.hasWarpgroups();
   pm.addPass(createLowerProductsPass(products));
-  pm.addPass(createOutlineThreadsPass());
-  clean(pm);
+  outlineKernels(pm, options);
   verifyStage(pm, kernelStage);
 }
 

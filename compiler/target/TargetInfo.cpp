@@ -112,15 +112,20 @@ static TargetInfo lowestHere() { return level3(); }
 /// has, from the first with all that kernels use.
 static constexpr unsigned capabilities[] = {80, 86, 87, 89, 90};
 
+/// Of 9.0 alone: warpgroups.
+static constexpr llvm::StringLiteral kHopper = "sm_90a";
+
 static std::optional<TargetInfo> findCuda(llvm::StringRef architecture) {
+  TargetInfo info = level3();
+  info.name = architecture.str();
   unsigned capability = 0;
+  info.isExact = architecture == kHopper;
   if (!architecture.consume_front("sm_") ||
+      (info.isExact && !architecture.consume_back("a")) ||
       architecture.getAsInteger(10, capability) ||
       !llvm::is_contained(capabilities, capability)) {
     return std::nullopt;
   }
-  TargetInfo info = level3();
-  info.name = ("sm_" + llvm::Twine(capability)).str();
   info.capability = capability;
   info.kind = TargetKind::Cuda;
   return info;
@@ -288,6 +293,12 @@ TargetInfo TargetInfo::emulated() const {
   return info;
 }
 
+uint64_t TargetInfo::programFeatures() const {
+  return isDevice() ? capability | (isExact ? TFC_FEATURE_CUDA_EXACT : 0) |
+                          (hasOverlap() ? TFC_FEATURE_CUDA_OVERLAP : 0)
+                    : features;
+}
+
 bool TargetInfo::runsHere() const {
   if (machine != lowestHere().machine) {
     return false;
@@ -338,7 +349,7 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
       "cpu:x86-64-v4+amx-int8, cpu:armv8-a, cpu:armv8-a+dotprod or LLVM's "
       "name of a CPU with AVX2, FMA and F16C or of a 64-bit Arm, as "
       "cpu:znver4, or cuda "
-      "or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90), got " +
+      "or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90, sm_90a), got " +
       text);
 }
 

@@ -26,7 +26,8 @@ enum class Factors { F32, BF16, Int8 };
 /// A CPU: one of the x86-64 levels, or one and what some of its machines are
 /// fast at, or ARMv8-A, with products of bytes or without, and which of its
 /// machines is to be fast. Or an
-/// architecture of NVIDIA's GPUs, and every later one.
+/// architecture of NVIDIA's GPUs, and every later one, or, with an `a` behind
+/// its name, no other.
 struct TargetInfo {
   /// Of the program: "x86-64-v4", "x86-64-v4+bf16", "armv8-a", "sm_80".
   std::string name;
@@ -35,6 +36,8 @@ struct TargetInfo {
   Machine machine = Machine::X86_64;
   /// Of a device, 10 x major + minor, at least; 0 for a CPU's program.
   unsigned capability = 0;
+  /// Whether the program uses what this capability alone has, no later one.
+  bool isExact = false;
   /// LLVM's name of the CPU that tile sizes are chosen for, as "znver4"; ""
   /// where only the level is known. It changes no instruction that may be used.
   /// Of a device, later architectures that do not run its binary and get one of
@@ -63,6 +66,11 @@ struct TargetInfo {
 
   /// Whether its program computes on a device.
   bool isDevice() const { return kind != TargetKind::Cpu; }
+  /// Of a device, whether a kernel may begin before the one in front of it has
+  /// ended (`griddepcontrol`).
+  bool hasOverlap() const { return capability >= 90; }
+  /// Of a device, whether four warps multiply together (`wgmma`).
+  bool hasWarpgroups() const { return isExact && capability == 90; }
 
   /// What the library and the module call the program: "x86-64-v3",
   /// "x86-64-v4-emulated".
@@ -70,9 +78,7 @@ struct TargetInfo {
 
   /// What the program's table in the library says that a machine must have: of
   /// a device its capability, or else `features`.
-  uint64_t programFeatures() const {
-    return isDevice() ? capability : features;
-  }
+  uint64_t programFeatures() const;
 
   bool isEmulated() const { return isStandIn; }
 

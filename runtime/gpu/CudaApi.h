@@ -84,6 +84,24 @@ struct AccessDescription {
   int flags; // accessReadWrite
 };
 
+/// Of a launch: whether it may begin before the one in front of it has ended.
+struct LaunchAttribute {
+  int id; // launchOverlaps
+  int reserved;
+  union {
+    int isAllowed;
+    char bytes[64];
+  } value;
+};
+constexpr int launchOverlaps = 6;
+
+struct LaunchConfig {
+  unsigned grid[3], block[3], sharedBytes;
+  StreamHandle stream;
+  LaunchAttribute *attributes;
+  unsigned numAttributes;
+};
+
 /// Every function: its name without a version, and its parameters.
 #define TFC_CUDA_FUNCTIONS(X)                                                  \
   X(cuInit, (unsigned))                                                        \
@@ -130,9 +148,7 @@ struct AccessDescription {
   X(cuStreamCreate, (StreamHandle *, unsigned))                                \
   X(cuStreamDestroy, (StreamHandle))                                           \
   X(cuStreamSynchronize, (StreamHandle))                                       \
-  X(cuLaunchKernel,                                                            \
-    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
-     unsigned, StreamHandle, void **, void **))
+  X(cuLaunchKernelEx, (const LaunchConfig *, Function, void **, void **))
 
 /// The functions of a driver that has been opened.
 struct Functions {

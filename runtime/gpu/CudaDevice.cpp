@@ -167,14 +167,21 @@ int32_t CudaDevice::launch(const tfc_launch_v0 &given) {
     return TFC_STATUS_DEVICE;
   }
   const tfc_kernel_v0 &kernel = program.kernels[given.kernel];
+  cuda::LaunchAttribute overlaps = {cuda::launchOverlaps, 0, {1}};
+  bool doesOverlap = program.features & TFC_FEATURE_CUDA_OVERLAP;
+  cuda::LaunchConfig config = {
+      {given.grid[0], given.grid[1], given.grid[2]},
+      {kernel.block[0], kernel.block[1], kernel.block[2]},
+      kernel.shared_bytes,
+      handle,
+      doesOverlap ? &overlaps : nullptr,
+      doesOverlap ? 1U : 0U};
   // Drivers take the array as their own; nobody writes to it.
   auto *args = const_cast<void **>(given.args);
   launchFault = context().check(
-      context().functions().cuLaunchKernel(
-          loaded.kernel(given.kernel), given.grid[0], given.grid[1],
-          given.grid[2], kernel.block[0], kernel.block[1], kernel.block[2],
-          kernel.shared_bytes, handle, args, nullptr),
-      "cuLaunchKernel",
+      context().functions().cuLaunchKernelEx(
+          &config, loaded.kernel(given.kernel), args, nullptr),
+      "cuLaunchKernelEx",
       concat("to launch kernel ", kernel.name, " on ", given.grid[0], " x ",
              given.grid[1], " x ", given.grid[2], " blocks"));
   lastKernel = kernel.name;

@@ -14,13 +14,13 @@ class Fault(Exception):
     """What the driver, or a kernel, did not like."""
 
 
-def compile_kernels(tfc_opt, source, passes):
+def compile_kernels(tfc_opt, source, passes, chip="sm_80"):
     """(the host's IR, PTX of the kernels that `passes` make of the IR in a file, by
     kernel its threads and its bytes of shared memory)."""
     run = subprocess.run(
         [tfc_opt, source, "--pass-pipeline=builtin.module(" + passes +
          ",gpu.module(tfc-convert-to-llvm,canonicalize,cse),"
-         "tfc-emit-image{ptxas=none})"], capture_output=True, text=True)
+         f"tfc-emit-image{{chip={chip} ptxas=none}})"], capture_output=True, text=True)
     if run.returncode != 0:
         raise Fault(run.stderr[:2000])
     escaped = re.search(r'assembly = "((?:[^"\\]|\\.)*)"', run.stdout).group(1)

@@ -8,7 +8,8 @@ import sys
 from device_kernels import Fault
 
 SYNCHRONISING = re.compile(
-    r"\s*(@%p\d+\s+)?(bar\.|barrier\.|shfl\.|cp\.async\.(commit|wait)_group)")
+    r"\s*(@%p\d+\s+)?(bar\.|barrier\.|shfl\.|cp\.async\.(commit|wait)_group"
+    r"|wgmma\.(fence|(commit|wait)_group)|fence\.)")
 
 
 def isolate(ptx, name):
@@ -16,7 +17,13 @@ def isolate(ptx, name):
     lines = ptx.split("\n")
     begin = next(i for i, line in enumerate(lines)
                  if re.match(rf"\.visible \.entry {name}\b", line))
-    end = lines.index("}", begin)
+    # Its last brace: there are blocks within, too.
+    end, depth = begin, 0
+    while True:
+        depth += lines[end].count("{") - lines[end].count("}")
+        if depth == 0 and "}" in lines[end]:
+            break
+        end += 1
     head = next(i for i, line in enumerate(lines) if ".entry" in line)
     return lines[:head] + lines[begin:end + 1]
 

@@ -5,6 +5,7 @@
 #   product_kernels.py TFC_OPT DRIVER IR --deterministic  that in place of tiles
 #   product_kernels.py TFC_OPT DRIVER IR --order   what blocks side by side read
 #   product_kernels.py TFC_OPT DRIVER IR --mutate  without one of what orders threads
+# Behind these --warpgroups: of tiles that four warps multiply together alone.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import ctypes
 import json
@@ -25,6 +26,10 @@ ORDER = (10, 12, 8, 24)
 MUTATED = ("product_8x16_bf16_0", "product_128x128_bf16_0",
            "product_8x16_bf16_2", "product_128x64_bf16_2",
            "product_16x64_f32_0", "product_128x64_f32_2")
+# Tiles of warpgroups, without a gate and with one.
+WARPGROUPS = ("64x64", "128x128", "128x256"), ("64x32", "128x64", "128x128")
+MUTATED_WARPGROUPS = ("product_64x64_bf16_0", "product_128x128_f16_1",
+                      "product_128x256_bf16_0", "product_128x128_bf16_2")
 TILE_THREADS = 128  # of 16 bits; kernels for few rows have more
 TOKENS = (1, 2, 8, 9, 16, 17, 33, 64, 65, 127, 128, 129)
 SHAPES = ((16, 8, 8), (24, 40, 48), (130, 72, 72), (34, 1096, 1096))
@@ -125,12 +130,19 @@ class Case:
                 f"steps {self.stride} apart")
 
 
+def is_of_warpgroups(name):
+    rows, columns, element, form = KERNEL.match(name).groups()
+    tiles = WARPGROUPS[FORMS[int(form)][2]]
+    return element != "f32" and f"{rows}x{columns}" in tiles
+
+
 def check(device, ptx, kernels, seed, most_tokens=None):
     module = device.load(ptx)
     count = 0
     for name, (threads, shared) in sorted(kernels.items()):
         rows, _, element, form = KERNEL.match(name).groups()
-        is_of_tiles = element == "f32" or threads == TILE_THREADS
+        is_of_tiles = (element == "f32" or threads == TILE_THREADS
+                       or is_of_warpgroups(name))
         most = most_tokens or (TOKENS[-1] if is_of_tiles else int(rows))
         for number, tokens in enumerate(n for n in TOKENS if n <= most):
             # Each number of tokens with one of the shapes, all shapes in turns.
@@ -186,14 +198,15 @@ def mutate(driver, ptx, kernels, seed):
     def is_right(name, text):
         threads, shared = kernels[name]
         rows, _, element, form = KERNEL.match(name).groups()
-        # Six stages, more than there are places for; every warp has a share.
+        # Nine stages, more than there are places for; every warp has a share.
         case = Case(f"{seed} {name}", element, int(form), min(int(rows), 40),
-                    24, 8 * 48, 8 * 48)
+                    24, 8 * 72, 8 * 72)
         device = Device(driver)
         got = case.run(device, device.load(text), name, threads, shared)
         return got == case.wanted + GUARD
 
-    mutated = [name for name in MUTATED if name in kernels]
+    mutated = [name for name in MUTATED + MUTATED_WARPGROUPS
+               if name in kernels]
     count = count_noticed(ptx, mutated, is_right)
     print(f"{count} missing instructions are noticed")
 
@@ -202,9 +215,16 @@ def main():
     tfc_opt, driver, source = sys.argv[1:4]
     seed = os.environ.get("TFC_SEED", "1")
     order = "--deterministic" in sys.argv
+    warpgroups = "--warpgroups" in sys.argv
     _, ptx, kernels = compile_kernels(
         tfc_opt, source,
-        "tfc-lower-products" + "{deterministic=true}" * order)
+        "tfc-lower-products" + "{deterministic=true}" * order
+        + "{warpgroups=true}" * warpgroups,
+        "sm_90a" if warpgroups else "sm_80")
+    if warpgroups:
+        os.environ["TFC_FAKECUDA"] = "capability=90"
+        kernels = {name: what for name, what in kernels.items()
+                   if is_of_warpgroups(name)}
     if order:
         check(Device(driver), "\n".join(isolate(ptx, STRIPED)),
               {STRIPED: kernels[STRIPED]}, seed, most_tokens=TOKENS[-1])

@@ -42,6 +42,22 @@ enum FunctionAttribute : int { MostDynamicSharedBytes = 8 };
 
 enum JitOption : int { JitErrorLog = 5, JitErrorLogBytes = 6 };
 
+struct LaunchAttribute {
+  int id, reserved;
+  union {
+    int isAllowed;
+    char bytes[64];
+  } value;
+};
+enum LaunchAttributeId : int { LaunchOverlaps = 6 };
+
+struct LaunchConfig {
+  unsigned grid[3], block[3], sharedBytes;
+  void *stream;
+  const LaunchAttribute *attributes;
+  unsigned numAttributes;
+};
+
 struct MemoryLocation {
   int type; // 1: a device
   int id;

@@ -84,8 +84,11 @@ int cuModuleLoadDataEx(void **handle, const void *image, unsigned count,
     writeLog(count, options, values, fault.what());
     return CudaInvalidPtx;
   }
-  if (module->code->ptx().capability > driver().settings().capability) {
-    writeLog(count, options, values, "the PTX is for a later device");
+  const PtxModule &ptx = module->code->ptx();
+  int capability = driver().settings().capability;
+  if (ptx.isExact ? ptx.capability != capability
+                  : ptx.capability > capability) {
+    writeLog(count, options, values, "the PTX is for another device");
     return CudaInvalidPtx;
   }
   result = placeGlobals(*module);
@@ -127,14 +130,20 @@ int cuModuleGetFunction(void **function, void *handle, const char *name) {
   return CudaSuccess;
 }
 
-/// The one attribute is how much shared memory launches may ask for. Devices
-/// have different amounts; this one has what sm_86 has, the least from 8.0 on.
+/// What a block may have at most. Of those before 9.0 devices have different
+/// amounts; this one has what sm_86 has, the least from 8.0 on.
+int mostSharedBytes() {
+  return (driver().settings().capability == 90 ? 227 : 99) << 10;
+}
+
+/// The one attribute is how much shared memory launches may ask for.
 int cuFuncSetAttribute(void *function, int attribute, int value) {
   CudaResult result = device().beginInContext("cuFuncSetAttribute");
   if (result) {
     return result;
   }
-  if (attribute != MostDynamicSharedBytes || value < 0 || value > 99 << 10) {
+  if (attribute != MostDynamicSharedBytes || value < 0 ||
+      value > mostSharedBytes()) {
     return CudaInvalidValue;
   }
   static_cast<LoadedKernel *>(function)->sharedLimit = uint32_t(value);
@@ -155,13 +164,11 @@ bool isSane(const Launch &launch, const LoadedKernel &kernel) {
          launch.sharedBytes <= kernel.sharedLimit;
 }
 
-int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
-                   unsigned gridZ, unsigned blockX, unsigned blockY,
-                   unsigned blockZ, unsigned sharedBytes, void *handle,
-                   void **params, void **extra) {
-  CudaResult result =
-      device().beginInContext("cuLaunchKernel", CudaLaunchFailed);
-  Stream *stream = device().findStream(handle);
+/// `name` is the function that was called.
+int launch(const char *name, void *function, const LaunchConfig &config,
+           void **params, void **extra) {
+  CudaResult result = device().beginInContext(name, CudaLaunchFailed);
+  Stream *stream = device().findStream(config.stream);
   if (result || !stream || extra) {
     return result ? result : stream ? CudaInvalidValue : CudaInvalidHandle;
   }
@@ -172,11 +179,17 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
   const Entry &entry = kernel->module->code->ptx().entries[kernel->entry];
   Launch launch{kernel->module->code,
                 kernel->entry,
-                {gridX, gridY, gridZ},
-                {blockX, blockY, blockZ},
-                sharedBytes,
+                {config.grid[0], config.grid[1], config.grid[2]},
+                {config.block[0], config.block[1], config.block[2]},
+                config.sharedBytes,
                 kernel->module->globals,
                 std::vector<uint8_t>(entry.paramBytes)};
+  for (unsigned i = 0; i < config.numAttributes; ++i) {
+    if (config.attributes[i].id != LaunchOverlaps) {
+      return CudaInvalidValue;
+    }
+    launch.overlaps = config.attributes[i].value.isAllowed;
+  }
   if (!isSane(launch, *kernel)) {
     return CudaInvalidValue;
   }
@@ -191,6 +204,24 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
   return CudaSuccess;
 }
 
+int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
+                   unsigned gridZ, unsigned blockX, unsigned blockY,
+                   unsigned blockZ, unsigned sharedBytes, void *stream,
+                   void **params, void **extra) {
+  LaunchConfig config = {{gridX, gridY, gridZ},
+                         {blockX, blockY, blockZ},
+                         sharedBytes,
+                         stream,
+                         nullptr,
+                         0};
+  return launch("cuLaunchKernel", function, config, params, extra);
+}
+
+int cuLaunchKernelEx(const LaunchConfig *config, void *function, void **params,
+                     void **extra) {
+  return launch("cuLaunchKernelEx", function, *config, params, extra);
+}
+
 } // namespace
 
 void *findModulePoint(const std::string &name) {
@@ -200,6 +231,7 @@ void *findModulePoint(const std::string &name) {
       {"cuModuleGetFunction", pointer(cuModuleGetFunction)},
       {"cuFuncSetAttribute", pointer(cuFuncSetAttribute)},
       {"cuLaunchKernel", pointer(cuLaunchKernel)},
+      {"cuLaunchKernelEx", pointer(cuLaunchKernelEx)},
   };
   return findPoint(points, name);
 }

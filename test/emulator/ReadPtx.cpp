@@ -183,12 +183,14 @@ void Reader::readStatement(Entry &entry) {
   entry.statements.push_back(statement);
 }
 
+/// Registers of a block within are the entry's: those of blocks that use one
+/// name begin with what the block before left, which none of ours reads.
 void Reader::readBody(Entry &entry) {
   tokens.expect("{");
   while (!tokens.take("}")) {
     if (tokens.peek() == '{') {
-      tokens.fail("expected statements of " + entry.name +
-                  ", got a block, which this emulator does not know");
+      readBody(entry);
+      continue;
     }
     if (tokens.peek() != '.') {
       readStatement(entry);
@@ -261,6 +263,7 @@ PtxModule Reader::read() {
     } else if (directive == ".target") {
       std::string target = tokens.word();
       module.capability = std::atoi(target.c_str() + std::strlen("sm_"));
+      module.isExact = target.back() == 'a';
       while (tokens.take(",")) {
         tokens.word();
       }

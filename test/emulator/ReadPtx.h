@@ -47,6 +47,7 @@ struct Entry {
 
 struct PtxModule {
   int capability = 0;            // of .target: 80
+  bool isExact = false;          // of no later one: sm_90a
   std::vector<Variable> globals; // .global and .const
   std::vector<Variable> shared;  // outside entries
   uint64_t globalBytes = 0;

@@ -6,6 +6,7 @@
 #include "test/emulator/BlockThreads.h"
 #include "test/emulator/PtxTokens.h"
 #include "test/emulator/Translate.h"
+#include "test/emulator/WarpgroupProducts.h"
 
 #include <algorithm>
 #include <cstring>
@@ -26,6 +27,7 @@ private:
   void bindMemory();
   void bindMeetings();
   void bindCopies();
+  void bindProducts();
   void runBlock(uint64_t number);
   void runThreads(uint32_t first, uint32_t last);
   void note(const emu_thread *thread, int space, uint64_t address,
@@ -44,6 +46,7 @@ private:
   const Entry &entry;
   const uint32_t numThreads;
   const bool areApart;
+  const bool usesProducts; // of warpgroups
   emu_kernel kernel = nullptr;
   struct Block : emu_block {
     Grid *grid;
@@ -53,6 +56,7 @@ private:
   AccessCells sharedCells;
   BlockThreads threads;
   AsyncCopies copies;
+  WarpgroupProducts products;
   LaunchCounter counter;
   LaunchOutcome outcome;
 };
@@ -62,8 +66,9 @@ Grid::Grid(const Launch &launch, const DeviceMemory &memory,
     : launch(launch), memory(memory), order(order),
       entry(launch.module->ptx().entries[launch.kernel]),
       numThreads(launch.block[0] * launch.block[1] * launch.block[2]),
-      areApart(doThreadsMeet(entry)), threads(numThreads, areApart, order.seed),
-      copies(numThreads),
+      areApart(doThreadsMeet(entry)), usesProducts(doWarpgroupsMultiply(entry)),
+      threads(numThreads, areApart, order.seed), copies(numThreads),
+      products(numThreads),
       counter(uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2],
               numThreads, order.wave) {
   block.grid = this;
@@ -80,6 +85,7 @@ Grid::Grid(const Launch &launch, const DeviceMemory &memory,
   bindMemory();
   bindMeetings();
   bindCopies();
+  bindProducts();
 }
 
 void Grid::bindMemory() {
@@ -164,6 +170,44 @@ void Grid::bindCopies() {
   };
 }
 
+/// What nobody looks for races is not looked at here, either.
+void Grid::bindProducts() {
+  block.order_sums = [](emu_block *b, const emu_thread *thread) {
+    of(b).products.order(thread->number);
+  };
+  block.add_product = [](emu_block *b, const emu_thread *thread, uint64_t left,
+                         uint64_t leftBytes, uint64_t right,
+                         uint64_t rightBytes, int line) {
+    Grid &self = of(b);
+    std::string found =
+        self.products.add(thread->number, {{left, left + leftBytes, line},
+                                           {right, right + rightBytes, line}});
+    if (!found.empty()) {
+      self.fault(thread, CudaLaunchFailed, found, line);
+    }
+    if (self.order.races && thread->number % 128 == 0) {
+      self.note(thread, EMU_SHARED, left, leftBytes, false, line);
+      self.note(thread, EMU_SHARED, right, rightBytes, false, line);
+    }
+  };
+  block.commit_products = [](emu_block *b, const emu_thread *thread) {
+    of(b).products.commit(thread->number);
+  };
+  block.wait_products = [](emu_block *b, const emu_thread *thread,
+                           uint64_t pending, int line) {
+    Grid &self = of(b);
+    self.products.wait(thread->number, pending, [&](const TileRange &tile) {
+      if (self.order.races) { // read until now
+        self.note(thread, EMU_SHARED, tile.begin, tile.end - tile.begin, false,
+                  line);
+      }
+    });
+  };
+  block.show = [](emu_block *b, const emu_thread *thread) {
+    of(b).products.show(thread->number);
+  };
+}
+
 void Grid::land(const emu_thread *thread, const AsyncCopy &copy) {
   note(thread, EMU_SHARED, copy.to, copy.bytes, true, copy.line);
   std::memset(block.shared + copy.to, 0, copy.bytes);
@@ -179,6 +223,12 @@ void Grid::note(const emu_thread *thread, int space, uint64_t address,
   }
   if (!order.races) {
     return;
+  }
+  if (usesProducts && space == EMU_SHARED && writes) {
+    std::string found = products.write(thread->number, address, bytes);
+    if (!found.empty()) {
+      fault(thread, CudaLaunchFailed, "race: " + found, line);
+    }
   }
   Accessor by;
   by.work = order.work;
@@ -230,6 +280,10 @@ void Grid::runThreads(uint32_t first, uint32_t last) {
       fault(&thread, CudaLaunchFailed, "copy that nobody waited for",
             copy->line);
     }
+    if (const TileRange *tile = products.leftOver(number)) {
+      fault(&thread, CudaLaunchFailed,
+            "product of a warpgroup that nobody waited for", tile->line);
+    }
   }
 }
 
@@ -241,6 +295,7 @@ void Grid::runBlock(uint64_t number) {
   std::fill(shared.begin(), shared.end(), poison);
   sharedCells = AccessCells(order.races ? shared.size() * 4 : 0);
   copies.clear();
+  products.clear();
   block.tensor_operations = 0;
   std::string waiting = threads.run(
       [this](uint32_t first, uint32_t last) { runThreads(first, last); });
@@ -252,7 +307,31 @@ void Grid::runBlock(uint64_t number) {
   counter.endBlock(block.tensor_operations);
 }
 
+/// Whether all threads wait for the launch in front before they do anything
+/// with device memory, or go different ways.
+static bool waitsFirst(const Entry &entry) {
+  for (const Statement &statement : entry.statements) {
+    const std::string &opcode = statement.opcode;
+    if (opcode == "griddepcontrol.wait") {
+      return statement.guard.empty();
+    }
+    bool isOfParams = opcode.rfind("ld.param", 0) == 0;
+    for (const char *base : {"ld", "st", "cp", "bra", "ret", "exit"}) {
+      if (!isOfParams && opcode.rfind(base, 0) == 0) {
+        return false;
+      }
+    }
+  }
+  return false;
+}
+
 LaunchOutcome Grid::run() {
+  if (launch.overlaps && !waitsFirst(entry)) {
+    return {CudaLaunchFailed,
+            "kernel " + entry.name +
+                ": expected one that begins by waiting for the launch in front "
+                "of it, with which it overlaps (griddepcontrol.wait)"};
+  }
   try {
     kernel = launch.module->kernel(launch.kernel);
   } catch (const PtxError &error) {

@@ -17,6 +17,9 @@ struct Launch {
   uint64_t sharedBytes = 0; // beside the kernel's own
   uint64_t globals = 0;     // device address of the module's variables
   std::vector<uint8_t> params;
+  /// Whether it may begin before the launch in front of it has ended. It does
+  /// not, but its kernel has to wait for that.
+  bool overlaps = false;
 };
 
 /// How a launch went; `message` says where and why it failed.

@@ -76,16 +76,24 @@ uint64_t sharedBytes(const PtxModule &module, const Entry &entry) {
   return std::max(endOf(module.shared), endOf(entry.shared));
 }
 
-bool doThreadsMeet(const Entry &entry) {
-  auto meets = [](const Statement &statement) {
-    for (const char *base : {"bar", "shfl", "vote", "cp", "ldmatrix", "mma"}) {
-      if (statement.opcode.rfind(base, 0) == 0) {
-        return true;
-      }
-    }
-    return false;
+/// Whether an opcode begins with one of these.
+static bool hasAny(const Entry &entry,
+                   std::initializer_list<const char *> bases) {
+  auto isOne = [&](const Statement &statement) {
+    return std::any_of(bases.begin(), bases.end(), [&](const char *base) {
+      return statement.opcode.rfind(base, 0) == 0;
+    });
   };
-  return std::any_of(entry.statements.begin(), entry.statements.end(), meets);
+  return std::any_of(entry.statements.begin(), entry.statements.end(), isOne);
+}
+
+bool doThreadsMeet(const Entry &entry) {
+  return hasAny(entry,
+                {"bar", "shfl", "vote", "cp", "ldmatrix", "mma", "wgmma"});
+}
+
+bool doWarpgroupsMultiply(const Entry &entry) {
+  return hasAny(entry, {"wgmma"});
 }
 
 std::vector<std::string> translate(PtxModule &module) {

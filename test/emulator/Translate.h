@@ -19,6 +19,9 @@ uint64_t sharedBytes(const PtxModule &module, const Entry &entry);
 /// Whether threads of the entry wait for each other, or for copies of theirs.
 bool doThreadsMeet(const Entry &entry);
 
+/// Whether it has products of four warps together.
+bool doWarpgroupsMultiply(const Entry &entry);
+
 } // namespace tfc::emulator
 
 #endif // TFC_TEST_EMULATOR_TRANSLATE_H

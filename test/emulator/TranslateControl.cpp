@@ -109,6 +109,11 @@ bool translateControl(EntryText &text, Instruction &from) {
     text.add("b->fail(b, t, \"trap\", " + from.line() + ");");
   } else if (base == "bar" || base == "barrier") {
     synchronize(text, from);
+  } else if (base == "griddepcontrol") {
+    // RunGrid sees to it that the wait comes first; launches do not overlap.
+    if (from.takeOneOf({"wait", "launch_dependents"}).empty()) {
+      from.failUnknown();
+    }
   } else {
     return false;
   }

@@ -1,4 +1,4 @@
-// Tiles of matrices: ldmatrix and mma.sync.
+// Tiles of matrices: ldmatrix, mma.sync and wgmma.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/emulator/EntryText.h"
 
@@ -67,6 +67,58 @@ void multiply(EntryText &text, Instruction &from) {
            assignAll(text, from, 4) + " }");
 }
 
+/// wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {d}, %rd1, %rd2, p,
+/// 1, 1, 0, 0; both operands from shared memory, neither of them negative nor
+/// transposed.
+void multiplyGroup(EntryText &text, Instruction &from) {
+  std::vector<std::string> shapes;
+  for (int columns = 8; columns <= 256; columns += 8) {
+    shapes.push_back("m64n" + std::to_string(columns) + "k16");
+  }
+  bool isGood = from.take("sync") && from.take("aligned");
+  std::string shape = from.takeOneOf(shapes);
+  isGood &= !shape.empty() && from.take("f32");
+  std::string type = from.takeOneOf({"bf16", "f16"});
+  isGood &= !type.empty() && from.take(type) && from.count() == 8;
+  for (size_t i = 4; isGood && i < 8; ++i) {
+    isGood = from.operand(i) == (i < 6 ? "1" : "0");
+  }
+  if (!isGood) {
+    from.failUnknown();
+  }
+  auto columns = size_t(std::stoi(shape.substr(4)));
+  text.add("{ uint32_t v[] = {" + listValues(text, from, 0, columns / 2) +
+           "}; emu_wgmma_k16(b, t, " + (type == "bf16" ? "1" : "0") + ", " +
+           std::to_string(columns) + ", " + text.value(from.operand(1), "u64") +
+           ", " + text.value(from.operand(2), "u64") + ", " +
+           text.predicate(from.operand(3)) + ", v, " + from.line() + ");" +
+           assignAll(text, from, columns / 2) + " }");
+}
+
+void translateGroup(EntryText &text, Instruction &from) {
+  if (from.take("mma_async")) {
+    multiplyGroup(text, from);
+    return;
+  }
+  std::string what = from.takeOneOf({"fence", "commit_group", "wait_group"});
+  if (what.empty() || !from.take("sync") || !from.take("aligned")) {
+    from.failUnknown();
+  }
+  text.add(what == "fence"          ? "b->order_sums(b, t);"
+           : what == "commit_group" ? "b->commit_products(b, t);"
+                                    : "b->wait_products(b, t, " +
+                                          text.value(from.operand(0), "u64") +
+                                          ", " + from.line() + ");");
+}
+
+/// fence.proxy.async.shared::cta;
+void show(EntryText &text, Instruction &from) {
+  if (!from.take("proxy") || !from.take("async") || !from.take("shared::cta")) {
+    from.failUnknown();
+  }
+  text.add("b->show(b, t);");
+}
+
 } // namespace
 
 bool translateMatrix(EntryText &text, Instruction &from) {
@@ -74,6 +126,10 @@ bool translateMatrix(EntryText &text, Instruction &from) {
     loadMatrix(text, from);
   } else if (from.base() == "mma") {
     multiply(text, from);
+  } else if (from.base() == "wgmma") {
+    translateGroup(text, from);
+  } else if (from.base() == "fence") {
+    show(text, from);
   } else {
     return false;
   }

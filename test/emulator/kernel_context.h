@@ -78,6 +78,17 @@ struct emu_block {
                int line);
   void (*commit)(emu_block *block, const emu_thread *thread);
   void (*wait)(emu_block *block, const emu_thread *thread, uint64_t pending);
+  /* wgmma: the thread's sums may be touched by products; it asks for one, of
+   * whole rows in shared memory; those become a group; the thread waits for
+   * them; and products see what it has written. */
+  void (*order_sums)(emu_block *block, const emu_thread *thread);
+  void (*add_product)(emu_block *block, const emu_thread *thread,
+                      uint64_t left, uint64_t left_bytes, uint64_t right,
+                      uint64_t right_bytes, int line);
+  void (*commit_products)(emu_block *block, const emu_thread *thread);
+  void (*wait_products)(emu_block *block, const emu_thread *thread,
+                        uint64_t pending, int line);
+  void (*show)(emu_block *block, const emu_thread *thread);
   /* What tensor cores have done for the block: whoever does it adds it, once a
    * warp; a multiply-add is two. */
   uint64_t tensor_operations;

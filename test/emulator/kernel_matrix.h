@@ -1,6 +1,7 @@
-/* Tiles of matrices that the lanes of a warp share: ldmatrix and mma.sync.
+/* Tiles of matrices that the lanes of a warp share: ldmatrix and mma.sync, and
+ * those of four warps: wgmma.
  * Which lane has which elements is the PTX ISA's ("Matrix fragments for
- * mma.m16n8k16", "ldmatrix").
+ * mma.m16n8k16", "ldmatrix", "wgmma": matrix descriptors, fragments).
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef TFC_TEST_EMULATOR_KERNEL_MATRIX_H
 #define TFC_TEST_EMULATOR_KERNEL_MATRIX_H
@@ -58,6 +59,81 @@ EMU void emu_mma_m16n8k16(emu_block *b, const emu_thread *t, int is_bf16,
       sum += emu_element(x, k % 2, is_bf16) * emu_element(y, k % 2, is_bf16);
     }
     d[i] = bits_f32((float)sum);
+  }
+}
+
+enum { EMU_SWIZZLED_ROW = 128, EMU_SWIZZLED_ROWS = 8, EMU_GROUP_ROWS = 64 };
+
+/* Where a tile of wgmma begins in shared memory: of those whose rows of 128
+ * bytes are swizzled, along k, with what else a descriptor says. */
+EMU uint64_t emu_tile(emu_block *b, const emu_thread *t, uint64_t described,
+                      int line) {
+  uint64_t apart = described >> 32 & 0x3fff; /* eight rows, in 16 bytes */
+  if (described >> 62 != 1 || apart != EMU_SWIZZLED_ROWS * 8 ||
+      (described >> 46 & 0xffff) != 0) {
+    b->fail(b, t, "tile of another layout than swizzled rows of 128 bytes",
+            line);
+  }
+  return (described & 0x3fff) << 4;
+}
+
+/* Element k of row `row` of a tile: bits 4 to 6 of an address are swapped by
+ * those above them, in the memory itself. */
+EMU double emu_tile_element(const emu_block *b, uint64_t tile, uint32_t row,
+                            uint32_t k, int is_bf16) {
+  uint64_t at = tile + (uint64_t)row * EMU_SWIZZLED_ROW + 2 * k;
+  at ^= (at >> 7 & 7) << 4;
+  uint16_t bits;
+  memcpy(&bits, b->shared + at, sizeof bits);
+  return is_bf16 ? as_bf16(bits) : as_f16(bits);
+}
+
+/* d += a * b of 64 x 16 elements and `columns` x 16. Four warps have 16 rows
+ * each, as fragments of 8 columns. The sums are exact and rounded once, as
+ * those of mma.sync here. */
+EMU void emu_wgmma_k16(emu_block *b, const emu_thread *t, int is_bf16,
+                       uint32_t columns, uint64_t left, uint64_t right,
+                       int keeps, uint32_t *d, int line) {
+  uint64_t x = emu_tile(b, t, left, line), w = emu_tile(b, t, right, line);
+  uint64_t x_bytes = EMU_GROUP_ROWS * EMU_SWIZZLED_ROW;
+  uint64_t w_bytes = (uint64_t)columns * EMU_SWIZZLED_ROW;
+  uint64_t x_begin = x / EMU_SWIZZLED_ROW * EMU_SWIZZLED_ROW;
+  uint64_t w_begin = w / EMU_SWIZZLED_ROW * EMU_SWIZZLED_ROW;
+  if (x_begin + x_bytes > b->shared_bytes ||
+      w_begin + w_bytes > b->shared_bytes) {
+    b->fail(b, t, "access outside of shared memory", line);
+  }
+  /* All lanes come together; warps need not. */
+  uint32_t nothing = 0;
+  b->exchange(b, t, EMU_ALL_LANES, &nothing, 1, line);
+  b->add_product(b, t, x_begin, x_bytes, w_begin, w_bytes, line);
+  uint32_t lane = t->number & 31, warp = t->number / 32 % 4;
+  b->tensor_operations += t->number % 128 == 0
+                              ? 2 * (uint64_t)EMU_GROUP_ROWS * columns * 16
+                              : 0;
+  double rows[2][16];
+  for (uint32_t below = 0; below < 2; ++below) {
+    for (uint32_t k = 0; k < 16; ++k) {
+      rows[below][k] = emu_tile_element(b, x, 16 * warp + lane / 4 + 8 * below,
+                                        k, is_bf16);
+    }
+  }
+  for (uint32_t pair = 0; pair < columns / 8; ++pair) {
+    for (uint32_t next = 0; next < 2; ++next) {
+      double column[16];
+      for (uint32_t k = 0; k < 16; ++k) {
+        column[k] = emu_tile_element(b, w, 8 * pair + 2 * (lane % 4) + next, k,
+                                     is_bf16);
+      }
+      for (uint32_t below = 0; below < 2; ++below) {
+        uint32_t *sum = &d[4 * pair + 2 * below + next];
+        double total = keeps ? as_f32(*sum) : 0;
+        for (uint32_t k = 0; k < 16; ++k) {
+          total += rows[below][k] * column[k];
+        }
+        *sum = bits_f32((float)total);
+      }
+    }
   }
 }
 

@@ -163,3 +163,34 @@ void ProductEpilogue::store(Value row, Value column, Value isRow,
            [&, place = place] { t.store(value, addressOf(place), bytes); });
   }
 }
+
+/// Two columns of all rows at a time: all their reads are under way before the
+/// first result, and few of them wait in registers for it.
+void ProductEpilogue::finish(Value firstRow, Value firstColumn,
+                             ArrayRef<Value> sums, int32_t lefts) {
+  int32_t rights = static_cast<int32_t>(sums.size()) / (4 * lefts);
+  int32_t share = form.gate ? 2 : 1;
+  Value lane = t.lane();
+  Value row = t.add(firstRow, t.divide(lane, 4));
+  Value column = t.add(firstColumn, t.scale(t.remainder(lane, 4), 2));
+  for (int32_t j = 0; j < rights; j += share) {
+    Value first = t.add(column, 8 * (j / share));
+    auto columns = loadColumns(first, 2);
+    SmallVector<SmallVector<Elements>> rows;
+    for (int32_t i = 0; i < 2 * lefts; ++i) {
+      rows.push_back(loadRow(t.add(row, 8 * i), first, 2));
+    }
+    for (int32_t i = 0; i < 2 * lefts; ++i) {
+      Value own = t.add(row, 8 * i);
+      SmallVector<Value> results;
+      for (int32_t c = 0; c < 2; ++c) {
+        SmallVector<Value> both; // one, where there is no gate
+        for (int32_t k = j; k < j + share; ++k) {
+          both.push_back(sums[4 * (i / 2 * rights + k) + 2 * (i % 2) + c]);
+        }
+        results.push_back(apply(both, columns[c], rows[i][c]));
+      }
+      store(own, first, t.isLess(own, operands.tokens), results);
+    }
+  }
+}

@@ -33,6 +33,13 @@ public:
   void store(mlir::Value row, mlir::Value column, mlir::Value isRow,
              llvm::ArrayRef<mlir::Value> results);
 
+  /// All of that for a warp's sums, which are fragments of 16 rows and 8
+  /// columns side by side (SumFragment): `lefts` rows of as many of them each,
+  /// from row `row` and column `column` of the result on. With a gate they are
+  /// the gate's and the product's own in turns.
+  void finish(mlir::Value row, mlir::Value column,
+              llvm::ArrayRef<mlir::Value> sums, int32_t lefts);
+
 private:
   /// `count` elements as f32.
   Elements loadFloats(mlir::Value base, mlir::Type element, mlir::Value row,

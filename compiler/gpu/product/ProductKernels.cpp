@@ -5,6 +5,7 @@
 #include "compiler/gpu/product/FloatProduct.h"
 #include "compiler/gpu/product/SkinnyProduct.h"
 #include "compiler/gpu/product/TiledProduct.h"
+#include "compiler/gpu/product/WarpgroupProduct.h"
 #include "compiler/gpu/thread/KernelModule.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -27,6 +28,11 @@ static constexpr SkinnyProduct kWidenedGated[] = {
 
 /// Small tiles where large ones would leave a device idle.
 static constexpr TiledProduct kTiled[] = {{64}, {128}};
+
+/// The same by warpgroups: 64 x 64, 128 x 128, of which two blocks find room on
+/// a multiprocessor, and 128 x 256.
+static constexpr WarpgroupProduct kWarpgroups[] = {
+    {1, 64, 4}, {2, 128, 3}, {2, 256, 4}};
 
 /// Of f32: tiles of 16 x 64, 64 x 64 and 128 x 128. The first are for
 /// generation, the others for prompts.
@@ -112,6 +118,23 @@ ProductKernel ProductKernels::buildTiled(const ProductForm &form,
           /*isForFewBlocks=*/&tile != std::end(kTiled) - 1};
 }
 
+ProductKernel ProductKernels::buildWarpgroups(const ProductForm &form,
+                                              const WarpgroupProduct &tile) {
+  bool isLast = &tile == std::end(kWarpgroups) - 1;
+  gpu::GPUFuncOp function = buildFunction(
+      kernels, form, nameOf(form, tile.rows(), tile.resultColumns(form)),
+      tile.threads(), tile.sharedBytes(),
+      [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
+        tile.build(t, form, operands, shared);
+      });
+  return {function,
+          0,
+          tile.rows(),
+          tile.resultColumns(form),
+          tile.threads(),
+          /*isForFewBlocks=*/!isLast};
+}
+
 ProductKernel ProductKernels::buildFloat(const ProductForm &form,
                                          const FloatProduct &tile) {
   bool isLast = &tile == std::end(kFloat) - 1;
@@ -145,6 +168,10 @@ SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
     SkinnyProduct last = few.back();
     last.isStriped = true;
     built.push_back(buildSkinny(form, last));
+  } else if (hasWarpgroups && !form.isWidened()) {
+    for (const WarpgroupProduct &tile : kWarpgroups) {
+      built.push_back(buildWarpgroups(form, tile));
+    }
   } else {
     for (const TiledProduct &tile : kTiled) {
       built.push_back(buildTiled(form, tile));

@@ -14,6 +14,7 @@ namespace tfc {
 struct FloatProduct;
 struct SkinnyProduct;
 struct TiledProduct;
+struct WarpgroupProduct;
 
 /// A kernel for products of one form, of up to `tokens` rows (0: of any number
 /// of them), in blocks of so many threads for a tile of the result each.
@@ -28,9 +29,12 @@ struct ProductKernel {
 /// Makes kernels for the forms of a module, each once.
 class ProductKernels {
 public:
-  /// `hasOneOrder`: a result has the same bits whatever the number of rows.
-  ProductKernels(mlir::gpu::GPUModuleOp kernels, bool hasOneOrder)
-      : kernels(kernels), hasOneOrder(hasOneOrder) {}
+  /// `hasOneOrder`: a result has the same bits whatever the number of rows;
+  /// `hasWarpgroups`: the device multiplies by four warps together.
+  ProductKernels(mlir::gpu::GPUModuleOp kernels, bool hasOneOrder,
+                 bool hasWarpgroups)
+      : kernels(kernels), hasOneOrder(hasOneOrder),
+        hasWarpgroups(hasWarpgroups) {}
 
   /// From that for the fewest rows to that for any number of them.
   llvm::ArrayRef<ProductKernel> find(const ProductForm &form);
@@ -39,6 +43,8 @@ private:
   llvm::SmallVector<ProductKernel> build(const ProductForm &form);
   ProductKernel buildSkinny(const ProductForm &form, const SkinnyProduct &tile);
   ProductKernel buildTiled(const ProductForm &form, const TiledProduct &tile);
+  ProductKernel buildWarpgroups(const ProductForm &form,
+                                const WarpgroupProduct &tile);
   ProductKernel buildFloat(const ProductForm &form, const FloatProduct &tile);
   /// product_<rows>x<columns>_<element>_<number of the form>, of integers with
   /// these before the number.
@@ -46,7 +52,7 @@ private:
                      int64_t columns) const;
 
   mlir::gpu::GPUModuleOp kernels;
-  bool hasOneOrder;
+  bool hasOneOrder, hasWarpgroups;
   std::map<std::string, llvm::SmallVector<ProductKernel>> known; // by key
 };
 

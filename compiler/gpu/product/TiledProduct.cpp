@@ -3,6 +3,7 @@
 #include "compiler/gpu/product/TiledProduct.h"
 
 #include "compiler/gpu/product/MatrixFragments.h"
+#include "compiler/gpu/product/StageCopies.h"
 #include "compiler/gpu/product/TileOrder.h"
 #include "compiler/gpu/product/WidenedStage.h"
 #include "compiler/gpu/product/WidenedWeights.h"
@@ -15,9 +16,8 @@ namespace {
 
 using Tile = TiledProduct;
 
-/// Emits the kernel. Chunk c of row r of a stage lies at place c xor r % 8 of
-/// its row, so that the eight rows of a tile of ldmatrix, and the eight copies
-/// of a row, meet all banks. WidenedStage says where it lies for integers.
+/// Emits the kernel. StageCopies says where what lies in a stage, and
+/// WidenedStage where it does for integers.
 class TiledKernel {
 public:
   TiledKernel(ThreadBuilder &t, const TiledProduct &tile,
@@ -30,35 +30,9 @@ public:
 private:
   using Sums = ThreadBuilder::Values;
 
-  /// One operand's part of a stage: from where, and what it has.
-  struct Source {
-    Type element;
-    int32_t rowBytes; // of a row of a stage
-    int32_t offset;   // in a stage
-    int32_t share;    // rows of a stage for one of the operand's
-    Value row;        // address of the thread's first row, at its chunk
-    Value number;     // of that row
-    Value count;      // of rows there are
-    Value stride;
-    Value chunk;  // where in a row the thread's copies begin, in elements
-    Value copyTo; // the place of its first copy in a stage
-
-    /// Copies that make up a row of a stage.
-    int32_t chunks() const { return rowBytes / kCopyBytes; }
-    /// Rows that all threads of the block copy at once.
-    int32_t together() const { return Tile::kThreads / chunks(); }
-    int32_t elementsOf(int32_t bytes) const {
-      return bytes * 8 / static_cast<int32_t>(element.getIntOrFloatBitWidth());
-    }
-  };
-
   void findPlaces();
-  void findInput();
-  void findWeights();
-  void findCopies(Source &source, Value base, Value firstRow, Value row);
   void findFragments();
   void request(Value slot, Value stage);
-  void requestRows(const Source &source, Value base, Value stage);
   Sums multiplyStage(Value slot, ArrayRef<Value> sums);
   Sums sumOverK();
   void finish(ArrayRef<Value> sums);
@@ -71,64 +45,12 @@ private:
   Value shared;
   Value firstRow, firstColumn; // of the block's tile
   Value lane, warpRow, warpColumn;
-  Source sources[2];
+  std::optional<StageCopies> copies;
   std::optional<WidenedStage> widened; // of integers
   SmallVector<Value> leftAt, rightAt;  // by 16 steps of k, in a stage
 };
 
 } // namespace
-
-/// From where the thread copies row `row` of a stage, `firstRow` being the
-/// tile's first one, and to where.
-void TiledKernel::findCopies(Source &source, Value base, Value first,
-                             Value row) {
-  Value own = t.divide(t.thread(), source.chunks());
-  Value place = t.remainder(t.thread(), source.chunks());
-  source.chunk = t.scale(place, source.elementsOf(kCopyBytes));
-  source.number = t.add(first, row);
-  source.row = t.element(base, source.element, source.number, source.stride,
-                         source.chunk);
-  bool isInput = &source == &sources[0];
-  if (widened) {
-    place = isInput ? widened->placeOf(place, own) : place;
-  } else {
-    place = t.exclusiveOr(place, t.remainder(own, 8));
-  }
-  source.copyTo =
-      t.add(t.scale(own, source.rowBytes), t.scale(place, kCopyBytes));
-}
-
-void TiledKernel::findInput() {
-  Source &input = sources[0];
-  input.element = form.element;
-  input.rowBytes = Tile::kRowBytes;
-  input.offset = 0;
-  input.share = 1;
-  input.count = p.tokens;
-  input.stride = p.inputStride;
-  findCopies(input, p.input, firstRow, t.divide(t.thread(), input.chunks()));
-}
-
-void TiledKernel::findWeights() {
-  Source &weights = sources[1];
-  weights.element =
-      form.isWidened() ? Type(t.builder().getI8Type()) : form.element;
-  weights.rowBytes = Tile::weightRowBytes(form);
-  weights.offset = tile.weightsOffset();
-  weights.share = form.gate ? 2 : 1;
-  weights.count = p.width;
-  weights.stride =
-      form.isWidened() ? WidenedWeights(t, form).strideOf(p.depth) : p.depth;
-  Value base = p.weights, row = t.divide(t.thread(), weights.chunks());
-  if (form.gate) {
-    // A thread's rows are all of one of both.
-    assert(weights.together() % 16 == 0);
-    Value isGate = t.isLess(t.remainder(row, 16), t.number(8));
-    base = t.select(isGate, p.gateWeights, p.weights);
-    row = t.add(t.scale(t.divide(row, 16), 8), t.remainder(row, 8));
-  }
-  findCopies(weights, base, firstColumn, row);
-}
 
 void TiledKernel::findPlaces() {
   Value warp = t.warp();
@@ -143,9 +65,15 @@ void TiledKernel::findPlaces() {
         t, tile, form, p,
         WidenedStage::Places{shared, lane, warpRow, warpColumn, firstColumn});
   }
-  findInput();
-  findWeights();
-  if (!widened) {
+  StageCopies::Shape shape = {Tile::kThreads, tile.side, tile.side,
+                              tile.weightsOffset()};
+  if (widened) {
+    auto placeOf = [&](bool isInput, Value chunk, Value row) {
+      return isInput ? widened->placeOf(chunk, row) : chunk;
+    };
+    copies.emplace(t, form, p, shape, firstRow, firstColumn, placeOf);
+  } else {
+    copies.emplace(t, form, p, shape, firstRow, firstColumn);
     findFragments();
   }
 }
@@ -165,7 +93,7 @@ void TiledKernel::findFragments() {
                    t.scale(swapped, kCopyBytes));
     };
     leftAt.push_back(at(left, high, 0));
-    rightAt.push_back(at(right, low, sources[1].offset));
+    rightAt.push_back(at(right, low, tile.weightsOffset()));
   }
 }
 
@@ -175,35 +103,9 @@ Value TiledKernel::next(Value slot) {
                   t.number(0));
 }
 
-/// Rows and steps of k that there are not are zeros; of integers there are all
-/// steps of a stage.
-void TiledKernel::requestRows(const Source &source, Value base, Value stage) {
-  Value k = t.scale(stage, source.elementsOf(source.rowBytes));
-  bool areWhole = source.element.isInteger();
-  Value isInside =
-      areWhole ? Value() : t.isLess(t.add(k, source.chunk), p.depth);
-  Value from = t.element(source.row, source.element, Value(), Value(), k);
-  base = t.bytes(base, source.copyTo);
-  for (int32_t row = 0; row < tile.side; row += source.together()) {
-    int32_t on = row / source.share;
-    Value isThere = t.isLess(t.add(source.number, on), source.count);
-    if (isInside) {
-      isThere = t.both(isThere, isInside);
-    }
-    Value fill = t.select(isThere, t.number(kCopyBytes), t.number(0));
-    Value at = row == 0 ? from
-                        : t.element(from, source.element, t.number(on),
-                                    source.stride, t.number(0));
-    copyAsync(t.builder(), t.bytes(base, source.offset + row * source.rowBytes),
-              at, fill);
-  }
-}
-
 void TiledKernel::request(Value slot, Value stage) {
   Value base = t.bytes(shared, t.scale(slot, tile.stageBytes(form)));
-  for (const Source &source : sources) {
-    requestRows(source, base, stage);
-  }
+  copies->request(base, stage);
   if (form.group) {
     widened->requestScales(base, stage);
   }
@@ -273,35 +175,12 @@ TiledKernel::Sums TiledKernel::sumOverK() {
   return last;
 }
 
-/// Two columns of all rows at a time: all their reads are under way before the
-/// first result, and few of them wait in registers for it.
 void TiledKernel::finish(ArrayRef<Value> sums) {
-  ProductEpilogue epilogue(t, form, p);
-  Value row = t.add(t.add(firstRow, warpRow), t.divide(lane, 4));
-  int32_t share = sources[1].share;
-  Value column = t.add(t.add(firstColumn, t.divide(warpColumn, share)),
-                       t.scale(t.remainder(lane, 4), 2));
-  for (int32_t j = 0; j < tile.rights(); j += share) {
-    Value first = t.add(column, 8 * (j / share));
-    auto columns = epilogue.loadColumns(first, 2);
-    SmallVector<SmallVector<ProductEpilogue::Elements>> rows;
-    for (int32_t i = 0; i < 2 * tile.lefts(); ++i) {
-      rows.push_back(epilogue.loadRow(t.add(row, 8 * i), first, 2));
-    }
-    for (int32_t i = 0; i < 2 * tile.lefts(); ++i) {
-      Value own = t.add(row, 8 * i);
-      SmallVector<Value> results;
-      for (int32_t c = 0; c < 2; ++c) {
-        SmallVector<Value> both; // one, where there is no gate
-        for (int32_t k = j; k < j + share; ++k) {
-          both.push_back(
-              sums[4 * (i / 2 * tile.rights() + k) + 2 * (i % 2) + c]);
-        }
-        results.push_back(epilogue.apply(both, columns[c], rows[i][c]));
-      }
-      epilogue.store(own, first, t.isLess(own, p.tokens), results);
-    }
-  }
+  int32_t share = form.gate ? 2 : 1;
+  ProductEpilogue(t, form, p)
+      .finish(t.add(firstRow, warpRow),
+              t.add(firstColumn, t.divide(warpColumn, share)), sums,
+              tile.lefts());
 }
 
 void TiledKernel::build() {

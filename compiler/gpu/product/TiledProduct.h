@@ -4,6 +4,7 @@
 #define TFC_COMPILER_GPU_PRODUCT_TILEDPRODUCT_H
 
 #include "compiler/gpu/product/ProductEpilogue.h"
+#include "compiler/gpu/product/StageCopies.h"
 
 namespace tfc {
 
@@ -18,10 +19,10 @@ namespace tfc {
 struct TiledProduct {
   int32_t side;
 
-  static constexpr int32_t kSteps = 64, kStages = 3;
+  static constexpr int32_t kSteps = StageCopies::kSteps, kStages = 3;
   static constexpr int32_t kThreads = 4 * kWarpLanes;
   /// Of a row of x in a stage, and of one of w.
-  static constexpr int32_t kRowBytes = kSteps * 2;
+  static constexpr int32_t kRowBytes = StageCopies::kRowBytes;
   static int32_t weightRowBytes(const ProductForm &form) {
     return form.weightBytes(kSteps);
   }

@@ -11,7 +11,8 @@ using namespace tfc;
 
 /// The state space of shared memory in pointers.
 static constexpr unsigned kSharedSpace = 3;
-static constexpr unsigned kSharedAlignment = 128;
+/// Swizzled rows of tiles repeat after so many bytes.
+static constexpr unsigned kSharedAlignment = 1024;
 
 FailureOr<gpu::GPUModuleOp> tfc::findKernelModule(ModuleOp module) {
   auto found = module.getOps<gpu::GPUModuleOp>();

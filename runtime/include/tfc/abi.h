@@ -345,6 +345,10 @@ enum {
  * least, or exactly that one. */
 #define TFC_FEATURE_CUDA_CAPABILITY UINT64_C(0xffff)
 #define TFC_FEATURE_CUDA_EXACT (UINT64_C(1) << 63)
+/* Its kernels wait by themselves for those in front of them (griddepcontrol),
+ * and so may be launched before these have ended (programmatic stream
+ * serialization). A host need not. */
+#define TFC_FEATURE_CUDA_OVERLAP (UINT64_C(1) << 62)
 
 /* A function that a device runs. */
 typedef struct {

@@ -59,6 +59,8 @@ TEST(CudaApi, HasTheToolkitsValues) {
   EXPECT_EQ(cuda::locationDevice, int(CU_MEM_LOCATION_TYPE_DEVICE));
   EXPECT_EQ(cuda::allocationPinned, int(CU_MEM_ALLOCATION_TYPE_PINNED));
   EXPECT_EQ(cuda::accessReadWrite, int(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+  EXPECT_EQ(cuda::launchOverlaps,
+            int(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION));
   EXPECT_EQ(cuda::granularityMinimum, int(CU_MEM_ALLOC_GRANULARITY_MINIMUM));
 }
 
@@ -100,6 +102,16 @@ TEST(CudaApi, HasTheToolkitsStructs) {
   EXPECT_EQ(sizeof(cuda::AccessDescription), sizeof(CUmemAccessDesc));
   EXPECT_EQ(offsetof(cuda::AccessDescription, flags),
             offsetof(CUmemAccessDesc, flags));
+  EXPECT_EQ(sizeof(cuda::LaunchConfig), sizeof(CUlaunchConfig));
+  EXPECT_EQ(offsetof(cuda::LaunchConfig, sharedBytes),
+            offsetof(CUlaunchConfig, sharedMemBytes));
+  EXPECT_EQ(offsetof(cuda::LaunchConfig, attributes),
+            offsetof(CUlaunchConfig, attrs));
+  EXPECT_EQ(offsetof(cuda::LaunchConfig, numAttributes),
+            offsetof(CUlaunchConfig, numAttrs));
+  EXPECT_EQ(sizeof(cuda::LaunchAttribute), sizeof(CUlaunchAttribute));
+  EXPECT_EQ(offsetof(cuda::LaunchAttribute, value),
+            offsetof(CUlaunchAttribute, value));
 }
 
 } // namespace

@@ -156,19 +156,19 @@ TEST(CudaErrors, SaysThatItGotNoContext) {
 
 /// After what the driver calls sticky nothing works, and every step says so.
 TEST(CudaErrors, SaysThatADeviceIsDead) {
-  FakeCuda driver("fail=cuLaunchKernel:2");
+  FakeCuda driver("fail=cuLaunchKernelEx:2");
   auto model = loadCuda("cuda_decoder", FakeWeights(1), "cuda");
   ASSERT_TRUE(model) << messageOf(model);
   std::string first = messageOf(forward(**model, prompt));
   expectContains(first,
-                 ": entry step: expected cuLaunchKernel to launch kernel "
+                 ": entry step: expected cuLaunchKernelEx to launch kernel "
                  "fake_write_cache on 1 x 1 x 1 blocks, got error 719 "
                  "(CUDA_ERROR_LAUNCH_FAILED: unspecified launch "
                  "failure); the device is of no use to this process any "
                  "more");
   expectContains(messageOf(forward(**model, prompt)),
                  "expected a device that works, got one that died before: "
-                 "expected cuLaunchKernel to launch");
+                 "expected cuLaunchKernelEx to launch");
 }
 
 /// What is about one call alone ends that call; what the hardware did ends all.
@@ -190,7 +190,7 @@ TEST(CudaErrors, KnowsWhatEndsAProcess) {
                    {721, true},
                    {800, false},
                    {999, true}}) {
-    FakeCuda driver(concat("fail=cuLaunchKernel:2:", one.result));
+    FakeCuda driver(concat("fail=cuLaunchKernelEx:2:", one.result));
     auto model = loadCuda("cuda_decoder", FakeWeights(1), "cuda");
     ASSERT_TRUE(model) << messageOf(model);
     EXPECT_NE(messageOf(forward(**model, prompt)), "") << one.result;
