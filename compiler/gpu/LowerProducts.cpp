@@ -150,6 +150,36 @@ static void buildChoice(ImplicitLocOpBuilder &b,
   buildChoice(b, kernels.drop_front(), width, tokens, operands, mostOfFirst);
 }
 
+/// Of `kernels` those for sums of `depth` steps: one that is for such alone is
+/// the last.
+static SmallVector<ProductKernel>
+chooseForDepth(ArrayRef<ProductKernel> kernels, int64_t depth) {
+  SmallVector<ProductKernel> chosen;
+  for (const ProductKernel &kernel : kernels) {
+    if (kernel.mostDepth == 0 || depth <= kernel.mostDepth) {
+      chosen.push_back(kernel);
+    }
+    if (kernel.mostDepth != 0 && depth <= kernel.mostDepth) {
+      break;
+    }
+  }
+  return chosen;
+}
+
+/// Kernels that are for products of other sizes than there are.
+static void eraseUnused(ModuleOp module, gpu::GPUModuleOp kernels) {
+  llvm::DenseSet<StringAttr> launched;
+  module.walk([&](gpu::LaunchFuncOp launch) {
+    launched.insert(launch.getKernelName());
+  });
+  for (auto kernel :
+       llvm::make_early_inc_range(kernels.getOps<gpu::GPUFuncOp>())) {
+    if (!launched.contains(SymbolTable::getSymbolName(kernel))) {
+      kernel.erase();
+    }
+  }
+}
+
 namespace {
 struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
   using Base::Base;
@@ -175,8 +205,11 @@ struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
         arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tokens, zero);
     auto branch = scf::IfOp::create(b, isAny);
     b.setInsertionPointToStart(branch.thenBlock());
-    buildChoice(b, kernels.find(*form), transformer::widthOf(op.getInit()),
-                tokens, buildOperands(b, op, gate, tokens));
+    buildChoice(b,
+                chooseForDepth(kernels.find(*form),
+                               transformer::widthOf(op.getInput())),
+                transformer::widthOf(op.getInit()), tokens,
+                buildOperands(b, op, gate, tokens));
     op.erase();
     ++numProducts;
     if (gate) {
@@ -198,7 +231,7 @@ struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
     if (failed(kernelModule)) {
       return signalPassFailure();
     }
-    ProductKernels kernels(*kernelModule, deterministic, warpgroups);
+    ProductKernels kernels(*kernelModule, {deterministic, warpgroups, overlap});
     llvm::DenseSet<Operation *> gates;
     for (transformer::ProductOp op : products) {
       if (transformer::ProductOp gate = ProductForm::findGate(op)) {
@@ -213,6 +246,7 @@ struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
         return signalPassFailure();
       }
     }
+    eraseUnused(getOperation(), *kernelModule);
   }
 };
 } // namespace

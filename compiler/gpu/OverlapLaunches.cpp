@@ -6,6 +6,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_OVERLAPLAUNCHESPASS
@@ -14,6 +15,12 @@ namespace tfc {
 
 using namespace mlir;
 using namespace tfc;
+
+/// Whether all that `op` does is to compute, or to have memory brought to the
+/// second-level cache, where it is what whoever reads it later finds.
+static bool canComeFirst(Operation &op) {
+  return isMemoryEffectFree(&op) || isa<NVVM::CpAsyncBulkPrefetchOp>(op);
+}
 
 namespace {
 struct OverlapLaunchesPass
@@ -25,9 +32,12 @@ struct OverlapLaunchesPass
         return;
       }
       ImplicitLocOpBuilder b(kernel.getLoc(), kernel.getContext());
-      b.setInsertionPointToStart(&kernel.getBody().front());
+      Block &body = kernel.getBody().front();
+      Operation &first = *llvm::find_if_not(body.getOperations(), canComeFirst);
+      b.setInsertionPointToStart(&body);
       NVVM::GriddepcontrolOp::create(
           b, NVVM::GridDepActionKind::launch_dependents);
+      b.setInsertionPoint(&first);
       NVVM::GriddepcontrolOp::create(b, NVVM::GridDepActionKind::wait);
       ++numKernels;
     });

@@ -293,7 +293,10 @@ def LowerProductsPass : Pass<"tfc-lower-products", "::mlir::ModuleOp"> {
     Option<"deterministic", "deterministic", "bool", "false",
            "a row's bits do not depend on how many rows there are">,
     Option<"warpgroups", "warpgroups", "bool", "false",
-           "the device multiplies by four warps together (sm_90a)">];
+           "the device multiplies by four warps together (sm_90a)">,
+    Option<"overlap", "overlap", "bool", "false",
+           "kernels begin before those in front of them have ended, and ask for "
+           "weights meanwhile (see tfc-overlap-launches)">];
   let statistics = [
     Statistic<"numProducts", "num-products", "products lowered">];
 }
@@ -348,21 +351,24 @@ def OverlapLaunchesPass : Pass<"tfc-overlap-launches", "::mlir::ModuleOp"> {
   let summary = "kernels may begin before those in front of them have ended";
   let description = [{
     Every kernel first says that the one behind it may begin, as soon as there
-    is room for its blocks, and then waits until the one in front of it has
-    ended and its results are there: what a launch costs is paid while the one
+    is room for its blocks, and waits, before it touches device memory, until
+    the one in front of it has ended and its results are there: what a launch costs is paid while the one
     before it runs. For devices from compute capability 9.0 on, and hosts that
     launch with the attribute for it (programmatic stream serialization).
 
     ```mlir
     gpu.func @norm(%x: !llvm.ptr, %y: !llvm.ptr) kernel {
       nvvm.griddepcontrol launch_dependents
+      %lane = nvvm.read.ptx.sreg.laneid : i32
+      ...
       nvvm.griddepcontrol wait
+      %first = llvm.load %x : !llvm.ptr -> f32
       ...
     ```
 
     A kernel that has ended has seen the end of all those before it, since it
-    has waited itself. Nothing may come before the wait that reads or writes
-    device memory. Runs after `tfc-outline-threads`, when all kernels are there.
+    has waited itself. What stands at its beginning without an effect on memory,
+    and what asks the second-level cache for weights, comes before the wait. Runs after `tfc-outline-threads`, when all kernels are there.
   }];
   let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
   let statistics = [

@@ -90,8 +90,11 @@ struct ExpandMathPass : tfc::impl::ExpandMathPassBase<ExpandMathPass> {
     if (polynomials == Polynomials::Own) {
       patterns
           .add<Expand<math::ExpOp, buildExp>, Expand<math::TanhOp, buildTanh>,
-               Expand<math::ErfOp, buildErf>, Expand<math::RsqrtOp, buildRsqrt>,
-               ExpandRounding>(&getContext());
+               Expand<math::ErfOp, buildErf>,
+               Expand<math::RsqrtOp, buildRsqrt>>(&getContext());
+      if (rounding) {
+        patterns.add<ExpandRounding>(&getContext());
+      }
       // No pattern makes an op that another one matches.
       walkAndApplyPatterns(getOperation(), std::move(patterns), &listener);
       return success();

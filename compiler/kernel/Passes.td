@@ -56,7 +56,8 @@ def ExpandMathPass : Pass<"tfc-expand-math"> {
 
     Their multiplications and additions are explicit `math.fma`, so that a lane
     has the same bits in every vector and on every instruction set with fused
-    multiply-add. Largest errors over all floats, in units in the last place:
+    multiply-add. With `rounding=false` roundings stay, for devices, which have
+    one way. Largest errors over all floats, in units in the last place:
     exp 0.9 (below 2^-125.5 the result is 0), tanh and erf 4.7, rsqrt 1.5;
     sin and cos 1.6 for angles up to 2^17.
   }];
@@ -66,7 +67,9 @@ def ExpandMathPass : Pass<"tfc-expand-math"> {
     ::llvm::cl::values(
         clEnumValN(::tfc::Polynomials::Upstream, "upstream", "MLIR's"),
         clEnumValN(::tfc::Polynomials::Own, "own",
-                   "faster, of stated accuracy"))}]>];
+                   "faster, of stated accuracy"))}]>,
+                 Option<"rounding", "rounding", "bool", "true",
+                        "roundings to bf16, too, with `own`">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect"];

@@ -142,6 +142,14 @@ static void vectorizeRows(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createVectorizePass(vectorize));
 }
 
+/// Our own polynomials; roundings are an instruction.
+static void expandMath(OpPassManager &pm) {
+  ExpandMathPassOptions options;
+  options.polynomials = Polynomials::Own;
+  options.rounding = false;
+  pm.addPass(createExpandMathPass(options));
+}
+
 static void buildBuffer(OpPassManager &pm, const PipelineOptions &) {
   vectorizeRows(pm);
   bufferize(pm);
@@ -151,7 +159,7 @@ static void buildBuffer(OpPassManager &pm, const PipelineOptions &) {
   clean(pm);
   pm.addPass(createExpandDeviceKernelsPass());
   pm.addPass(createExpandScalarKernelsPass());
-  pm.addPass(createExpandMathPass());
+  expandMath(pm);
   clean(pm);
   pm.addPass(createDistributeVectorsPass());
   pm.addPass(createWidenLoopsPass());
@@ -166,6 +174,7 @@ static void buildKernel(OpPassManager &pm, const PipelineOptions &options) {
   LowerProductsPassOptions products;
   products.deterministic = options.deterministic;
   products.warpgroups = options.target.hasWarpgroups();
+  products.overlap = options.target.hasOverlap();
   pm.addPass(createLowerProductsPass(products));
   outlineKernels(pm, options);
   verifyStage(pm, kernelStage);

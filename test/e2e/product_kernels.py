@@ -28,12 +28,12 @@ MUTATED = ("product_8x16_bf16_0", "product_128x128_bf16_0",
            "product_16x64_f32_0", "product_128x64_f32_2")
 # Tiles of warpgroups, without a gate and with one.
 WARPGROUPS = ("64x64", "128x128", "128x256"), ("64x32", "128x64", "128x128")
-MUTATED_WARPGROUPS = ("product_64x64_bf16_0", "product_128x128_f16_1",
+MUTATED_WARPGROUPS = ("product_64x64_bf16_0", "product_128x128_f16_1_short",
                       "product_128x256_bf16_0", "product_128x128_bf16_2")
 TILE_THREADS = 128  # of 16 bits; kernels for few rows have more
 TOKENS = (1, 2, 8, 9, 16, 17, 33, 64, 65, 127, 128, 129)
 SHAPES = ((16, 8, 8), (24, 40, 48), (130, 72, 72), (34, 1096, 1096))
-KERNEL = re.compile(r"product_(\d+)x(\d+)_(bf16|f16|f32)_(\d+)$")
+KERNEL = re.compile(r"product_(\d+)x(\d+)_(bf16|f16|f32)_(\d+)(?:_short)?$")
 # By form of the IR, which is test/compiler/gpu/lower-products.mlir, or
 # lower-products-float.mlir: the elements of the result, whether it has a bias and rows to add, and whether it has a gate,
 # with a bias, that it is multiplied by. Without any of them widths are odd, too.

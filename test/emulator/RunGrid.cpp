@@ -315,9 +315,10 @@ static bool waitsFirst(const Entry &entry) {
     if (opcode == "griddepcontrol.wait") {
       return statement.guard.empty();
     }
-    bool isOfParams = opcode.rfind("ld.param", 0) == 0;
+    bool mayComeFirst = opcode.rfind("ld.param", 0) == 0 ||
+                        opcode.rfind("cp.async.bulk.prefetch", 0) == 0;
     for (const char *base : {"ld", "st", "cp", "bra", "ret", "exit"}) {
-      if (!isOfParams && opcode.rfind(base, 0) == 0) {
+      if (!mayComeFirst && opcode.rfind(base, 0) == 0) {
         return false;
       }
     }

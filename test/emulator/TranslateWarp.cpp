@@ -46,6 +46,16 @@ void vote(EntryText &text, Instruction &from) {
                                                : lanes + " == " + mask));
 }
 
+/// cp.async.bulk.prefetch.L2.global [%rd1], %r1; there is no cache, but what is
+/// asked for has to be there.
+void prefetch(EntryText &text, Instruction &from) {
+  if (!from.take("prefetch") || !from.take("L2") || !from.take("global")) {
+    from.failUnknown();
+  }
+  text.add("emu_prefetch(b, t, " + text.address(from.operand(0)).text + ", " +
+           text.value(from.operand(1), "u32") + ", " + from.line() + ");");
+}
+
 /// cp.async.cg.shared.global [%r1], [%rd1], 16, %r2; and its groups.
 void copy(EntryText &text, Instruction &from) {
   if (!from.take("async")) {
@@ -61,6 +71,10 @@ void copy(EntryText &text, Instruction &from) {
   }
   if (from.take("wait_group")) {
     text.add("b->wait(b, t, " + text.value(from.operand(0), "u64") + ");");
+    return;
+  }
+  if (from.take("bulk")) {
+    prefetch(text, from);
     return;
   }
   bool isWhole = from.takeOneOf({"ca", "cg"}) == "cg";

@@ -58,6 +58,17 @@ EMU void *emu_global(emu_block *b, const emu_thread *t, uint64_t address,
   return range->memory + (address - range->begin);
 }
 
+/* Nothing is read: nobody notes it. */
+EMU void emu_prefetch(emu_block *b, const emu_thread *t, uint64_t address,
+                      uint32_t bytes, int line) {
+  if ((address | bytes) % 16) {
+    b->fail(b, t, "access that is not aligned", line);
+  }
+  if (bytes) {
+    b->locate(b, t, address, bytes, line);
+  }
+}
+
 EMU void *emu_generic(emu_block *b, const emu_thread *t, uint64_t address,
                       uint64_t bytes, int writes, int line) {
   uint64_t shared = address - b->base - EMU_SHARED_WINDOW;

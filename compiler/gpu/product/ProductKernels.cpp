@@ -29,10 +29,11 @@ static constexpr SkinnyProduct kWidenedGated[] = {
 /// Small tiles where large ones would leave a device idle.
 static constexpr TiledProduct kTiled[] = {{64}, {128}};
 
-/// The same by warpgroups: 64 x 64, 128 x 128, of which two blocks find room on
-/// a multiprocessor, and 128 x 256.
+/// The same by warpgroups. Where sums are short, a block's beginning and end
+/// are a good part of its time, and two blocks of half the stages find room on
+/// a multiprocessor, one of which multiplies meanwhile.
 static constexpr WarpgroupProduct kWarpgroups[] = {
-    {1, 64, 4}, {2, 128, 3}, {2, 256, 4}};
+    {1, 64, 7}, {2, 128, 6}, {2, 128, 3, 2048}, {2, 256, 4}};
 
 /// Of f32: tiles of 16 x 64, 64 x 64 and 128 x 128. The first are for
 /// generation, the others for prompts.
@@ -96,6 +97,9 @@ ProductKernel ProductKernels::buildSkinny(const ProductForm &form,
       kernels, form, nameOf(form, tile.tokens(), tile.resultColumns(form)),
       tile.threads(), tile.sharedBytes(),
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
+        if (options.doOverlap) {
+          tile.prefetch(t, form, operands);
+        }
         tile.build(t, form, operands, shared);
       });
   return {function, tile.isStriped ? 0 : tile.tokens(), tile.tokens(),
@@ -120,10 +124,10 @@ ProductKernel ProductKernels::buildTiled(const ProductForm &form,
 
 ProductKernel ProductKernels::buildWarpgroups(const ProductForm &form,
                                               const WarpgroupProduct &tile) {
-  bool isLast = &tile == std::end(kWarpgroups) - 1;
+  std::string name = nameOf(form, tile.rows(), tile.resultColumns(form));
   gpu::GPUFuncOp function = buildFunction(
-      kernels, form, nameOf(form, tile.rows(), tile.resultColumns(form)),
-      tile.threads(), tile.sharedBytes(),
+      kernels, form, tile.mostDepth ? name + "_short" : name, tile.threads(),
+      tile.sharedBytes(),
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
         tile.build(t, form, operands, shared);
       });
@@ -132,7 +136,8 @@ ProductKernel ProductKernels::buildWarpgroups(const ProductForm &form,
           tile.rows(),
           tile.resultColumns(form),
           tile.threads(),
-          /*isForFewBlocks=*/!isLast};
+          /*isForFewBlocks=*/&tile < std::begin(kWarpgroups) + 2,
+          tile.mostDepth};
 }
 
 ProductKernel ProductKernels::buildFloat(const ProductForm &form,
@@ -161,14 +166,15 @@ SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
     return built;
   }
   ArrayRef<SkinnyProduct> few = listSkinny(form);
-  for (const SkinnyProduct &tile : hasOneOrder ? few.drop_back() : few) {
+  for (const SkinnyProduct &tile :
+       options.hasOneOrder ? few.drop_back() : few) {
     built.push_back(buildSkinny(form, tile));
   }
-  if (hasOneOrder) {
+  if (options.hasOneOrder) {
     SkinnyProduct last = few.back();
     last.isStriped = true;
     built.push_back(buildSkinny(form, last));
-  } else if (hasWarpgroups && !form.isWidened()) {
+  } else if (options.hasWarpgroups && !form.isWidened()) {
     for (const WarpgroupProduct &tile : kWarpgroups) {
       built.push_back(buildWarpgroups(form, tile));
     }

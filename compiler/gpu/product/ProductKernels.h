@@ -24,17 +24,22 @@ struct ProductKernel {
   /// Whether it is for products of which the next kernel's blocks would be too
   /// few for a device, instead of for `tokens`. Their bits are the same.
   bool isForFewBlocks = false;
+  /// The most steps of k of the products that it is for; 0: any number. Their
+  /// bits are the next kernel's.
+  int64_t mostDepth = 0;
 };
 
 /// Makes kernels for the forms of a module, each once.
 class ProductKernels {
 public:
-  /// `hasOneOrder`: a result has the same bits whatever the number of rows;
-  /// `hasWarpgroups`: the device multiplies by four warps together.
-  ProductKernels(mlir::gpu::GPUModuleOp kernels, bool hasOneOrder,
-                 bool hasWarpgroups)
-      : kernels(kernels), hasOneOrder(hasOneOrder),
-        hasWarpgroups(hasWarpgroups) {}
+  struct Options {
+    bool hasOneOrder;   // a result's bits are those for any number of rows
+    bool hasWarpgroups; // the device multiplies by four warps together
+    bool doOverlap;     // a kernel waits for the one in front of it
+  };
+
+  ProductKernels(mlir::gpu::GPUModuleOp kernels, const Options &options)
+      : kernels(kernels), options(options) {}
 
   /// From that for the fewest rows to that for any number of them.
   llvm::ArrayRef<ProductKernel> find(const ProductForm &form);
@@ -52,7 +57,7 @@ private:
                      int64_t columns) const;
 
   mlir::gpu::GPUModuleOp kernels;
-  bool hasOneOrder, hasWarpgroups;
+  Options options;
   std::map<std::string, llvm::SmallVector<ProductKernel>> known; // by key
 };
 

@@ -441,6 +441,29 @@ void SkinnyKernel::build() {
   finish();
 }
 
+/// As many threads a row as there are: each asks for a stretch, or, where the
+/// row has none for it, for the last one again. No thread goes a way of its
+/// own, so that all of this comes before the wait.
+void SkinnyProduct::prefetch(ThreadBuilder &t, const ProductForm &form,
+                             const ProductOperands &p) const {
+  int32_t share = threads() / columns();
+  Value row = t.divide(t.thread(), share);
+  Value base = p.weights;
+  if (form.gate) {
+    base = t.select(t.isLess(row, t.number(resultColumns(form))), p.gateWeights,
+                    p.weights);
+    row = t.remainder(row, resultColumns(form));
+  }
+  row = t.min(t.add(t.scale(t.blockX(), resultColumns(form)), row),
+              t.subtract(p.width, 1));
+  Value bytes = form.isWidened() ? WidenedWeights(t, form).strideOf(p.depth)
+                                 : t.scale(p.depth, form.weightBytes(1));
+  Value size = t.min(bytes, t.number(kPrefetched));
+  Value at = t.min(t.scale(t.remainder(t.thread(), share), kPrefetched),
+                   t.subtract(bytes, size));
+  t.prefetch(t.element(base, t.builder().getI8Type(), row, bytes, at), size);
+}
+
 void SkinnyProduct::build(ThreadBuilder &t, const ProductForm &form,
                           const ProductOperands &operands, Value shared) const {
   SkinnyKernel(t, *this, form, operands, shared).build();

@@ -34,6 +34,13 @@ struct SkinnyProduct {
   /// Of shared memory.
   int32_t sharedBytes() const;
 
+  /// Asks for the first bytes of the block's rows of weights, in the
+  /// second-level cache, while the kernel in front is still running.
+  void prefetch(ThreadBuilder &t, const ProductForm &form,
+                const ProductOperands &operands) const;
+  /// A thread's share of that.
+  static constexpr int32_t kPrefetched = 128;
+
   /// The kernel's code: block x does columns from x * resultColumns on.
   /// `shared` is the block's shared memory.
   void build(ThreadBuilder &t, const ProductForm &form,

@@ -90,8 +90,17 @@ void StageCopies::requestRows(const Source &source, Value base, Value stage) {
     Value at = row == 0 ? from
                         : t.element(from, source.element, t.number(on),
                                     source.stride, t.number(0));
-    copyAsync(t.builder(), t.bytes(base, source.offset + row * source.rowBytes),
-              at, fill);
+    auto copy = [&] {
+      copyAsync(t.builder(),
+                t.bytes(base, source.offset + row * source.rowBytes), at, fill);
+    };
+    // Of the last ones there may be fewer than all threads copy.
+    if (int32_t left = source.rows - row; left < together(source)) {
+      Value own = t.divide(t.thread(), source.chunks());
+      t.when(t.isLess(own, t.number(left)), copy);
+    } else {
+      copy();
+    }
   }
 }
 

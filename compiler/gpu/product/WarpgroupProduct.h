@@ -18,6 +18,7 @@ namespace tfc {
 /// are, too.
 struct WarpgroupProduct {
   int32_t groups, columns, stages;
+  int32_t mostDepth = 0; // steps of k of what it is for; 0: any number
 
   int32_t threads() const { return groups * kWarpgroupThreads; }
   int32_t rows() const { return groups * kWarpgroupRows; }

@@ -141,6 +141,11 @@ void ThreadBuilder::store(Value value, Value address, unsigned alignment) {
   LLVM::StoreOp::create(b, value, address, alignment);
 }
 
+void ThreadBuilder::prefetch(Value address, Value size) {
+  NVVM::CpAsyncBulkPrefetchOp::create(b, address, size,
+                                      /*l2CacheHint=*/Value());
+}
+
 Value ThreadBuilder::global(Value pointer) {
   return LLVM::AddrSpaceCastOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext(), kGlobalSpace), pointer);

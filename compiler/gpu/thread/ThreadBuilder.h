@@ -60,6 +60,9 @@ public:
   mlir::Value bytes(mlir::Value base, int32_t offset);
   mlir::Value load(mlir::Type type, mlir::Value address, unsigned alignment);
   void store(mlir::Value value, mlir::Value address, unsigned alignment);
+  /// Asks for `size` bytes of device memory from `address` on in the
+  /// second-level cache, both multiples of 16.
+  void prefetch(mlir::Value address, mlir::Value size);
   /// The address of device memory that `pointer`, a parameter, is.
   mlir::Value global(mlir::Value pointer);
 

@@ -6,7 +6,7 @@
 
 // CHECK: module attributes {gpu.container_module}
 // CHECK: gpu.module @kernels
-// CHECK: llvm.mlir.global external @shared_memory() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
+// CHECK: llvm.mlir.global external @shared_memory() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 
 // One for each number of rows: of 8 warps, which share out k.
 // CHECK: gpu.func @product_8x16_bf16_0(%{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, transformer.shared_bytes = 5120 : i32}
