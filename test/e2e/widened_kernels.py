@@ -4,6 +4,7 @@
 #   widened_kernels.py TFC_OPT DRIVER IR                  results
 #   widened_kernels.py TFC_OPT DRIVER IR --deterministic  that in place of tiles
 #   widened_kernels.py TFC_OPT DRIVER IR --mutate         without what orders threads
+# Behind these --warpgroups: of tiles that four warps multiply together alone.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import ctypes
 import os
@@ -31,6 +32,7 @@ FORMS = {0: ("16", True, 0, False, False), 1: ("f32", False, 32, False, False),
 STRIPED = {"product_64x32_bf16_int8_0", "product_64x32_bf16_int4_1"}
 MUTATED = ("product_8x16_bf16_int8_0", "product_128x128_bf16_int8_0",
            "product_8x16_bf16_int4_1", "product_128x128_bf16_int4_1")
+MUTATED_WARPGROUPS = ("product_64x64_bf16_int8_0", "product_128x64_bf16_int4_3")
 
 
 def fragments(rows, bits, draw):
@@ -164,6 +166,10 @@ class Case:
                 f"steps {self.stride} apart")
 
 
+# Of shared memory, that kernels for few rows have not.
+TILE_BYTES = 80 << 10
+
+
 def shapes_of(bits, form):
     """Those whose steps groups divide."""
     group = FORMS[form][2] or 8
@@ -206,7 +212,8 @@ def mutate(driver, ptx, kernels, seed):
         got = case.run(device, device.load(text), name, threads, shared)
         return got == case.wanted + GUARD
 
-    count = count_noticed(ptx, MUTATED, is_right)
+    count = count_noticed(ptx, [name for name in MUTATED + MUTATED_WARPGROUPS
+                                if name in kernels], is_right)
     print(f"{count} missing instructions are noticed")
 
 
@@ -214,9 +221,16 @@ def main():
     tfc_opt, driver, source = sys.argv[1:4]
     seed = os.environ.get("TFC_SEED", "1")
     order = "--deterministic" in sys.argv
+    warpgroups = "--warpgroups" in sys.argv
     _, ptx, kernels = compile_kernels(
         tfc_opt, source,
-        "tfc-lower-products" + "{deterministic=true}" * order)
+        "tfc-lower-products" + "{deterministic=true}" * order
+        + "{warpgroups=true}" * warpgroups,
+        "sm_90a" if warpgroups else "sm_80")
+    if warpgroups:
+        os.environ["TFC_FAKECUDA"] = "capability=90"
+        kernels = {name: what for name, what in kernels.items()
+                   if what[1] >= TILE_BYTES}
     if order:
         for name in sorted(STRIPED):
             check(Device(driver), "\n".join(isolate(ptx, name)),

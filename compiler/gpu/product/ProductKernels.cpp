@@ -6,6 +6,7 @@
 #include "compiler/gpu/product/SkinnyProduct.h"
 #include "compiler/gpu/product/TiledProduct.h"
 #include "compiler/gpu/product/WarpgroupProduct.h"
+#include "compiler/gpu/product/WidenedWarpgroups.h"
 #include "compiler/gpu/thread/KernelModule.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -34,6 +35,9 @@ static constexpr TiledProduct kTiled[] = {{64}, {128}};
 /// a multiprocessor, one of which multiplies meanwhile.
 static constexpr WarpgroupProduct kWarpgroups[] = {
     {1, 64, 7}, {2, 128, 6}, {2, 128, 3, 2048}, {2, 256, 4}};
+
+/// Of integers.
+static constexpr WidenedWarpgroups kWidenedWarpgroups[] = {{1, 6}, {2, 6}};
 
 /// Of f32: tiles of 16 x 64, 64 x 64 and 128 x 128. The first are for
 /// generation, the others for prompts.
@@ -140,6 +144,22 @@ ProductKernel ProductKernels::buildWarpgroups(const ProductForm &form,
           tile.mostDepth};
 }
 
+ProductKernel ProductKernels::buildWidened(const ProductForm &form,
+                                           const WidenedWarpgroups &tile) {
+  gpu::GPUFuncOp function = buildFunction(
+      kernels, form, nameOf(form, tile.rows(), tile.resultColumns(form)),
+      tile.threads(), tile.sharedBytes(form),
+      [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
+        tile.build(t, form, operands, shared);
+      });
+  return {function,
+          0,
+          tile.rows(),
+          tile.resultColumns(form),
+          tile.threads(),
+          /*isForFewBlocks=*/&tile != std::end(kWidenedWarpgroups) - 1};
+}
+
 ProductKernel ProductKernels::buildFloat(const ProductForm &form,
                                          const FloatProduct &tile) {
   bool isLast = &tile == std::end(kFloat) - 1;
@@ -174,7 +194,11 @@ SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
     SkinnyProduct last = few.back();
     last.isStriped = true;
     built.push_back(buildSkinny(form, last));
-  } else if (options.hasWarpgroups && !form.isWidened()) {
+  } else if (options.hasWarpgroups && form.isWidened()) {
+    for (const WidenedWarpgroups &tile : kWidenedWarpgroups) {
+      built.push_back(buildWidened(form, tile));
+    }
+  } else if (options.hasWarpgroups) {
     for (const WarpgroupProduct &tile : kWarpgroups) {
       built.push_back(buildWarpgroups(form, tile));
     }

@@ -15,6 +15,7 @@ struct FloatProduct;
 struct SkinnyProduct;
 struct TiledProduct;
 struct WarpgroupProduct;
+struct WidenedWarpgroups;
 
 /// A kernel for products of one form, of up to `tokens` rows (0: of any number
 /// of them), in blocks of so many threads for a tile of the result each.
@@ -50,6 +51,8 @@ private:
   ProductKernel buildTiled(const ProductForm &form, const TiledProduct &tile);
   ProductKernel buildWarpgroups(const ProductForm &form,
                                 const WarpgroupProduct &tile);
+  ProductKernel buildWidened(const ProductForm &form,
+                             const WidenedWarpgroups &tile);
   ProductKernel buildFloat(const ProductForm &form, const FloatProduct &tile);
   /// product_<rows>x<columns>_<element>_<number of the form>, of integers with
   /// these before the number.

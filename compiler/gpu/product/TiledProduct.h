@@ -3,6 +3,7 @@
 #ifndef TFC_COMPILER_GPU_PRODUCT_TILEDPRODUCT_H
 #define TFC_COMPILER_GPU_PRODUCT_TILEDPRODUCT_H
 
+#include "compiler/gpu/product/GroupScales.h"
 #include "compiler/gpu/product/ProductEpilogue.h"
 #include "compiler/gpu/product/StageCopies.h"
 
@@ -39,10 +40,10 @@ struct TiledProduct {
   int32_t scalesOffset(const ProductForm &form) const {
     return weightsOffset() + side * weightRowBytes(form);
   }
-  /// Scales of a group, of a stage, of shared memory.
-  int32_t scaleBytes() const { return side * int32_t(sizeof(float)); }
+  /// Of a stage, of shared memory.
   int32_t stageBytes(const ProductForm &form) const {
-    return scalesOffset(form) + (form.group ? 2 * scaleBytes() : 0);
+    return scalesOffset(form) +
+           (form.group ? GroupScales{side, kThreads}.bytes() : 0);
   }
   int32_t sharedBytes(const ProductForm &form) const {
     return kStages * stageBytes(form);

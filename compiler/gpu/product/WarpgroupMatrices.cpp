@@ -48,7 +48,7 @@ void tfc::orderSums(ImplicitLocOpBuilder &b) {
 }
 
 Value tfc::multiplyTiles(ImplicitLocOpBuilder &b, Type element, Value left,
-                         Value right, Value sums) {
+                         Value right, Value sums, bool isFirst) {
   MLIRContext *context = b.getContext();
   auto columns = static_cast<int>(
       2 * cast<LLVM::LLVMStructType>(sums.getType()).getBody().size());
@@ -63,8 +63,9 @@ Value tfc::multiplyTiles(ImplicitLocOpBuilder &b, Type element, Value left,
       b, sums.getType(), sums, left, right,
       NVVM::MMAShapeAttr::get(context, kWarpgroupRows, columns, 16), factors,
       factors, typeOf(NVVM::WGMMATypes::f32),
-      NVVM::WGMMAScaleOutAttr::get(context, NVVM::WGMMAScaleOut::one), isKept,
-      isKept, NVVM::MMALayoutAttr::get(context, NVVM::MMALayout::row),
+      NVVM::WGMMAScaleOutAttr::get(context, isFirst ? NVVM::WGMMAScaleOut::zero
+                                                    : NVVM::WGMMAScaleOut::one),
+      isKept, isKept, NVVM::MMALayoutAttr::get(context, NVVM::MMALayout::row),
       NVVM::MMALayoutAttr::get(context, NVVM::MMALayout::col),
       NVVM::MMAIntOverflowAttr());
 }

@@ -40,10 +40,10 @@ llvm::SmallVector<mlir::Value> takeSums(mlir::ImplicitLocOpBuilder &b,
 void orderSums(mlir::ImplicitLocOpBuilder &b);
 /// Asks for sums + left x right over 16 steps of k, both as described, of
 /// elements bf16 or f16. Neither the sums nor the tiles are to be touched
-/// before waitForProducts.
+/// before waitForProducts. With `isFirst` what the sums were does not matter.
 mlir::Value multiplyTiles(mlir::ImplicitLocOpBuilder &b, mlir::Type element,
-                          mlir::Value left, mlir::Value right,
-                          mlir::Value sums);
+                          mlir::Value left, mlir::Value right, mlir::Value sums,
+                          bool isFirst = false);
 /// What was asked for since the last time becomes a group.
 void commitProducts(mlir::ImplicitLocOpBuilder &b);
 /// Waits for all but the latest `pending` groups.

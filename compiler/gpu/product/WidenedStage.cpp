@@ -16,45 +16,21 @@ using Tile = TiledProduct;
 static constexpr int32_t kHalf = WidenedWeights::kHalf;
 static_assert(Tile::kSteps == WidenedWeights::kColumns,
               "a stage is what integers are read at once");
-/// Copies that the scales of eight columns are.
-static constexpr int32_t kPanel = ProductForm::kScaleRows;
-static constexpr int32_t kPanelBytes = kPanel * int32_t(sizeof(float));
-static constexpr int32_t kPanelCopies = kPanelBytes / kCopyBytes;
+
+WidenedStage::WidenedStage(ThreadBuilder &t, const TiledProduct &tile,
+                           const ProductForm &form,
+                           const ProductOperands &operands,
+                           const Places &places)
+    : t(t), tile(tile), form(form), p(operands), at(places),
+      scales{tile.side, TiledProduct::kThreads} {}
+
 Value WidenedStage::placeOf(Value chunk, Value row) {
   return t.exclusiveOr(chunk, t.scale(t.remainder(row, 2), 4));
 }
 
-/// Scales of both groups lie one behind the other. Of columns that there are
-/// not they are zero.
 void WidenedStage::requestScales(Value base, Value stage) {
-  int32_t copies = 2 * tile.side / kPanel * kPanelCopies;
-  assert(copies <= Tile::kThreads && "a copy a thread");
-  t.when(t.isLess(t.thread(), t.number(copies)), [&] {
-    Value piece = t.remainder(t.thread(), kPanelCopies);
-    Value half = t.remainder(t.divide(t.thread(), kPanelCopies), 2);
-    Value inTile = t.divide(t.thread(), 2 * kPanelCopies);
-    // With a gate panels are of one and of the other in turns.
-    Value from = p.groups.scales, own = inTile;
-    if (form.gate) {
-      Value isGate = t.isLess(t.remainder(inTile, 2), t.number(1));
-      from = t.select(isGate, p.gateGroups.scales, from);
-      own = t.divide(inTile, 2);
-    }
-    Value panel = t.add(t.divide(at.firstColumn, kPanel), own);
-    Value k = t.add(t.scale(stage, Tile::kSteps), t.scale(half, kHalf));
-    Value group = RowGroups::find(t, form, k, p.depth);
-    Value groups = t.divide(p.depth, static_cast<int32_t>(form.group));
-    Value inPanel =
-        t.add(t.scale(group, kPanel), t.scale(piece, kPanel / kPanelCopies));
-    Value source = t.element(from, t.builder().getF32Type(), panel,
-                             t.scale(groups, kPanel), inPanel);
-    Value isThere = t.isLess(t.scale(panel, kPanel), p.width);
-    Value to = t.add(
-        t.add(t.scale(half, tile.scaleBytes()), t.scale(inTile, kPanelBytes)),
-        t.scale(piece, kCopyBytes));
-    copyAsync(t.builder(), t.bytes(t.bytes(base, tile.scalesOffset(form)), to),
-              source, t.select(isThere, t.number(kCopyBytes), t.number(0)));
-  });
+  scales.request(t, form, p, at.firstColumn,
+                 t.bytes(base, tile.scalesOffset(form)), stage);
 }
 
 /// Of rows group, group + 8, ... of the warp's, the lane's words of a half.
@@ -107,15 +83,8 @@ WidenedStage::Words WidenedStage::loadWeights(Value base, int32_t right,
 /// Of the two columns whose sums the lane has.
 WidenedStage::Words WidenedStage::loadScales(Value base, int32_t right,
                                              Value half) {
-  ImplicitLocOpBuilder &b = t.builder();
-  constexpr int32_t bytes = sizeof(float);
-  Value column = t.add(at.warpColumn, t.scale(t.remainder(at.lane, 4), 2));
-  Value own = t.add(t.scale(column, bytes), t.scale(half, tile.scaleBytes()));
-  Value address =
-      t.bytes(t.bytes(base, own), tile.scalesOffset(form) + 8 * right * bytes);
-  Value pair = t.load(VectorType::get(2, b.getF32Type()), address, 2 * bytes);
-  return {vector::ExtractOp::create(b, pair, 0),
-          vector::ExtractOp::create(b, pair, 1)};
+  return llvm::to_vector(scales.load(t, t.bytes(base, tile.scalesOffset(form)),
+                                     t.add(at.warpColumn, 8 * right), half));
 }
 
 /// With eight columns; without groups there are no scales here.

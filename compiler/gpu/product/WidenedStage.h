@@ -4,6 +4,7 @@
 #ifndef TFC_COMPILER_GPU_PRODUCT_WIDENEDSTAGE_H
 #define TFC_COMPILER_GPU_PRODUCT_WIDENEDSTAGE_H
 
+#include "compiler/gpu/product/GroupScales.h"
 #include "compiler/gpu/product/WidenedWeights.h"
 
 namespace tfc {
@@ -28,8 +29,7 @@ public:
 
   WidenedStage(ThreadBuilder &t, const TiledProduct &tile,
                const ProductForm &form, const ProductOperands &operands,
-               const Places &places)
-      : t(t), tile(tile), form(form), p(operands), at(places) {}
+               const Places &places);
 
   /// Where chunk `chunk` of row `row` of x lies in its row.
   mlir::Value placeOf(mlir::Value chunk, mlir::Value row);
@@ -59,6 +59,7 @@ private:
   const ProductForm &form;
   const ProductOperands &p;
   Places at;
+  GroupScales scales;
 };
 
 } // namespace tfc
