@@ -27,7 +27,8 @@ MUTATED = ("product_8x16_bf16_0", "product_128x128_bf16_0",
            "product_8x16_bf16_2", "product_128x64_bf16_2",
            "product_16x64_f32_0", "product_128x64_f32_2")
 # Tiles of warpgroups, without a gate and with one.
-WARPGROUPS = ("64x64", "128x128", "128x256"), ("64x32", "128x64", "128x128")
+WARPGROUPS = (("64x64", "64x128", "128x128", "128x256"),
+              ("64x32", "64x64", "128x64", "128x128"))
 MUTATED_WARPGROUPS = ("product_64x64_bf16_0", "product_128x128_f16_1_short",
                       "product_128x256_bf16_0", "product_128x128_bf16_2")
 TILE_THREADS = 128  # of 16 bits; kernels for few rows have more

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/attention/AttentionBlock.h"
 
-#include "compiler/kernel/NarrowFloat.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <limits>
@@ -55,6 +55,14 @@ std::pair<Value, Value> AttentionBlock::seenBy(const WorkItem &item) {
   return {begin, end};
 }
 
+std::pair<Value, Value> AttentionBlock::seenByAll(const WorkItem &item) {
+  Value first = k.constant(0), begin = first;
+  if (score.hasFirst()) {
+    begin = score.first(item, k.subtract(item.rows, k.constant(1)));
+  }
+  return {begin, score.end(item, first)};
+}
+
 void AttentionBlock::storeColumns(Value columns, const FragmentRow &row,
                                   Value column) {
   auto type = cast<MemRefType>(op.getInit().getType());
@@ -62,7 +70,8 @@ void AttentionBlock::storeColumns(Value columns, const FragmentRow &row,
   int64_t count = cast<VectorType>(columns.getType()).getNumElements();
   int64_t alignment = element.getIntOrFloatBitWidth() / 8;
   if (!element.isF32()) {
-    columns = narrowFloat(b, columns, element);
+    columns =
+        arith::TruncFOp::create(b, VectorType::get(count, element), columns);
   }
   vector::StoreOp::create(
       b, columns, op.getInit(),
@@ -73,8 +82,7 @@ void AttentionBlock::storeColumns(Value columns, const FragmentRow &row,
 }
 
 Value AttentionBlock::larger(Value x, Value y) {
-  Value isLarger = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, y);
-  return arith::SelectOp::create(b, isLarger, x, y);
+  return LLVM::MaximumOp::create(b, x, y);
 }
 
 Value AttentionBlock::isEqual(Value x, int64_t y) {

@@ -47,6 +47,10 @@ public:
   /// The first position and the end of what the queries of `item` see.
   std::pair<mlir::Value, mlir::Value> seenBy(const WorkItem &item);
 
+  /// The same of what each of them sees: later queries see further, and not
+  /// from earlier on. The end may lie before the beginning.
+  std::pair<mlir::Value, mlir::Value> seenByAll(const WorkItem &item);
+
   /// Says which thread of the block this is.
   void beginThread(mlir::Value number);
   /// What the thread's rows are in `item`: of `head`, with `isShared` a head of
@@ -72,6 +76,7 @@ public:
   void storeColumns(mlir::Value columns, const FragmentRow &row,
                     mlir::Value column);
 
+  /// NaN where one of them is.
   mlir::Value larger(mlir::Value x, mlir::Value y);
   mlir::Value isEqual(mlir::Value x, int64_t y);
   /// The score of what a row does not see.

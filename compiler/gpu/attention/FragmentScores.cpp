@@ -24,19 +24,25 @@ void FragmentScores::loadQueries() {
   }
 }
 
-SmallVector<SumFragment> FragmentScores::build(KeyTiles &tiles, Value first) {
+SmallVector<SumFragment> FragmentScores::multiply(KeyTiles &tiles) {
   Value zero = k.number(0);
-  SmallVector<SumFragment> scores(block.numEights(), {zero, zero, zero, zero});
+  SmallVector<SumFragment> products(block.numEights(),
+                                    {zero, zero, zero, zero});
   for (auto [step, query] : llvm::enumerate(queries)) {
     for (int64_t n = 0; n < block.numEights(); n += 2) {
       LeftFragment keys = tiles.loadKeys(block.inTile(n * 8), step * 16);
       for (int64_t i = 0; i < 2; ++i) {
-        scores[n + i] =
+        products[n + i] =
             multiplyFragments(b, block.cache.element, query,
-                              {keys[2 * i], keys[2 * i + 1]}, scores[n + i]);
+                              {keys[2 * i], keys[2 * i + 1]}, products[n + i]);
       }
     }
   }
+  return products;
+}
+
+void FragmentScores::build(SmallVectorImpl<SumFragment> &products, Value first,
+                           bool isMasked) {
   // Of the thread's first position, the others being constants from there.
   Value own = k.add(k.add(first, block.pair), block.inTile(0));
   auto fromOwn = [&](Value position) -> Value {
@@ -49,9 +55,13 @@ SmallVector<SumFragment> FragmentScores::build(KeyTiles &tiles, Value first) {
     ends[half] = fromOwn(row.end);
     begins[half] = isLeftBounded ? fromOwn(row.first) : Value();
   }
-  for (auto [n, fragment] : llvm::enumerate(scores)) {
+  for (auto [n, fragment] : llvm::enumerate(products)) {
     for (auto [e, score] : llvm::enumerate(fragment)) {
       int64_t distance = n * 8 + e % 2;
+      score = block.score.score(score, block.rows[e / 2], k.add(own, distance));
+      if (!isMasked) {
+        continue;
+      }
       Value place = arith::ConstantOp::create(b, b.getI32IntegerAttr(distance));
       Value isSeen = k.isLess(place, ends[e / 2]);
       if (isLeftBounded) {
@@ -60,11 +70,7 @@ SmallVector<SumFragment> FragmentScores::build(KeyTiles &tiles, Value first) {
             arith::CmpIOp::create(b, arith::CmpIPredicate::sge, place,
                                   begins[e / 2]));
       }
-      score = arith::SelectOp::create(
-          b, isSeen,
-          block.score.score(score, block.rows[e / 2], k.add(own, distance)),
-          block.lowest());
+      score = arith::SelectOp::create(b, isSeen, score, block.lowest());
     }
   }
-  return scores;
 }

@@ -15,10 +15,14 @@ public:
 
   /// Loads the block's rows of the queries.
   void loadQueries();
-  /// Scores of the warp's positions of the tile whose first position is
-  /// `first`, in powers of two, for each eight of them; the lowest number where
-  /// a row does not see.
-  llvm::SmallVector<SumFragment> build(KeyTiles &tiles, mlir::Value first);
+  /// The products of the rows with the warp's keys of a tile, for each eight of
+  /// them.
+  llvm::SmallVector<SumFragment> multiply(KeyTiles &tiles);
+  /// Makes them scores, in powers of two: of the tile whose first position is
+  /// `first`, all of which every row sees; or, with `isMasked`, the lowest
+  /// number where a row does not see.
+  void build(llvm::SmallVectorImpl<SumFragment> &products, mlir::Value first,
+             bool isMasked);
 
 private:
   AttentionBlock &block;

@@ -54,13 +54,6 @@ RowState FragmentSoftmax::begin() {
   return state;
 }
 
-void FragmentSoftmax::addTile(RowState &state,
-                              SmallVectorImpl<SumFragment> &scores,
-                              KeyTiles &tiles) {
-  update(state, scores);
-  addValues(state, scores, tiles);
-}
-
 /// Of the four lanes that share a row.
 void FragmentSoftmax::finish(RowState &state) {
   for (Value &total : state.total) {
@@ -70,8 +63,10 @@ void FragmentSoftmax::finish(RowState &state) {
   }
 }
 
-void FragmentSoftmax::update(RowState &state,
-                             SmallVectorImpl<SumFragment> &scores) {
+std::array<Value, 2>
+FragmentSoftmax::weigh(RowState &state, SmallVectorImpl<SumFragment> &scores,
+                       bool isMasked) {
+  std::array<Value, 2> decays;
   for (int64_t half = 0; half < 2; ++half) {
     Value highest = state.highest[half];
     for (SumFragment &score : scores) {
@@ -86,22 +81,22 @@ void FragmentSoftmax::update(RowState &state,
     for (SumFragment &score : scores) {
       for (int64_t i = 0; i < 2; ++i) {
         Value &weight = score[2 * half + i];
-        Value isSeen = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE,
-                                             weight, block.lowest());
         Value power =
             buildPowerOfTwo(b, arith::SubFOp::create(b, weight, highest));
-        weight = arith::SelectOp::create(b, isSeen, power, k.number(0));
+        if (isMasked) {
+          Value isSeen = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE,
+                                               weight, block.lowest());
+          power = arith::SelectOp::create(b, isSeen, power, k.number(0));
+        }
+        weight = power;
         total = arith::AddFOp::create(b, total, weight);
       }
     }
-    for (SumFragment &sum : state.sums) {
-      for (int64_t i = 0; i < 2; ++i) {
-        sum[2 * half + i] = arith::MulFOp::create(b, sum[2 * half + i], decay);
-      }
-    }
+    decays[half] = decay;
     state.highest[half] = highest;
     state.total[half] = total;
   }
+  return decays;
 }
 
 /// Two numbers as a pair of elements of the cache's type.
@@ -113,8 +108,15 @@ Value FragmentSoftmax::pairOf(Value x, Value y) {
   return LLVM::BitcastOp::create(b, b.getI32Type(), narrow);
 }
 
-void FragmentSoftmax::addValues(RowState &state, ArrayRef<SumFragment> weights,
+void FragmentSoftmax::addValues(RowState &state,
+                                const std::array<Value, 2> &decay,
+                                ArrayRef<SumFragment> weights,
                                 KeyTiles &tiles) {
+  for (SumFragment &sum : state.sums) {
+    for (int64_t i = 0; i < 4; ++i) {
+      sum[i] = arith::MulFOp::create(b, sum[i], decay[i / 2]);
+    }
+  }
   for (size_t n = 0; n < weights.size(); n += 2) {
     LeftFragment left;
     for (int64_t i = 0; i < 4; ++i) {

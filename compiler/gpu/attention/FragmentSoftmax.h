@@ -26,18 +26,20 @@ public:
 
   /// Before the first tile.
   RowState begin();
-  /// Adds the values of the warp's positions of a tile, with the weights that
-  /// follow from their scores.
-  void addTile(RowState &state, llvm::SmallVectorImpl<SumFragment> &scores,
-               KeyTiles &tiles);
+  /// Makes weights of the scores of the warp's positions of a tile, some of
+  /// which are the lowest number with `isMasked`. What the sums before are to be
+  /// multiplied by, of each row.
+  std::array<mlir::Value, 2> weigh(RowState &state,
+                                   llvm::SmallVectorImpl<SumFragment> &scores,
+                                   bool isMasked);
+  /// Adds the values of these positions with their weights to the sums before,
+  /// times `decay`.
+  void addValues(RowState &state, const std::array<mlir::Value, 2> &decay,
+                 llvm::ArrayRef<SumFragment> weights, KeyTiles &tiles);
   /// Behind the last tile: the totals of the warp's positions.
   void finish(RowState &state);
 
 private:
-  /// Makes weights of the scores.
-  void update(RowState &state, llvm::SmallVectorImpl<SumFragment> &scores);
-  void addValues(RowState &state, llvm::ArrayRef<SumFragment> weights,
-                 KeyTiles &tiles);
   mlir::Value pairOf(mlir::Value x, mlir::Value y);
 
   AttentionBlock &block;

@@ -52,6 +52,8 @@ private:
   void beginItem(const WorkItem &item, Value head);
   RowState addTiles(const WorkItem &item);
   RowState addTile(const WorkItem &item, Value begin, ValueRange state);
+  std::array<Value, 2>
+  weigh(RowState &state, SmallVectorImpl<SumFragment> &products, Value first);
   void askFor(const WorkItem &item, Value begin, bool areKeys);
   void storeRows(const RowState &state);
 
@@ -65,6 +67,7 @@ private:
 
   Value memory;     // shared
   Value begin, end; // of what the block's rows see, or see in its part
+  Value innerBegin, innerEnd; // of what each of them sees
   std::optional<KeyTiles> tiles;
 };
 
@@ -106,6 +109,7 @@ void TensorAttention::emit() {
               b, isOwn, arith::ConstantOp::create(b, b.getBoolAttr(true)));
         }
         std::tie(begin, end) = block.seenBy(item);
+        std::tie(innerBegin, innerEnd) = block.seenByAll(item);
         if (!parts) {
           k.when(isOwn, [&] { emitItem(item, places.front()); });
           return;
@@ -194,12 +198,54 @@ RowState TensorAttention::addTile(const WorkItem &item, Value first,
   waitForCopies(b, 0);
   gpu::BarrierOp::create(b);
   askFor(item, first, /*areKeys=*/false);
-  SmallVector<SumFragment> weights = scores.build(*tiles, first);
+  SmallVector<SumFragment> weights = scores.multiply(*tiles);
+  std::array<Value, 2> decay = weigh(state, weights, first);
   waitForCopies(b, 0);
   gpu::BarrierOp::create(b);
   askFor(item, k.add(first, KeyTiles::kPositions), /*areKeys=*/true);
-  softmax.addTile(state, weights, *tiles);
+  softmax.addValues(state, decay, weights, *tiles);
   return state;
+}
+
+/// Most tiles are seen whole by all rows: nothing has to be masked there.
+std::array<Value, 2>
+TensorAttention::weigh(RowState &state, SmallVectorImpl<SumFragment> &products,
+                       Value first) {
+  Value behind = k.add(first, KeyTiles::kPositions);
+  Value isWhole = arith::AndIOp::create(
+      b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, first, innerBegin),
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sle, behind, innerEnd));
+  auto weighAs = [&](bool isMasked) {
+    RowState own = state;
+    SmallVector<SumFragment> weights(products.begin(), products.end());
+    scores.build(weights, first, isMasked);
+    std::array<Value, 2> decay = softmax.weigh(own, weights, isMasked);
+    KernelBuilder::Values all;
+    for (const SumFragment &weight : weights) {
+      all.append(weight.begin(), weight.end());
+    }
+    for (const auto &two : {own.highest, own.total, decay}) {
+      all.append(two.begin(), two.end());
+    }
+    scf::YieldOp::create(b, all);
+  };
+  SmallVector<Type> types(4 * products.size() + 6, b.getF32Type());
+  auto branch = scf::IfOp::create(b, types, isWhole, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    weighAs(/*isMasked=*/false);
+    b.setInsertionPointToStart(branch.elseBlock());
+    weighAs(/*isMasked=*/true);
+  }
+  ValueRange results = branch.getResults();
+  for (SumFragment &weight : products) {
+    llvm::copy(results.take_front(4), weight.begin());
+    results = results.drop_front(4);
+  }
+  state.highest = {results[0], results[1]};
+  state.total = {results[2], results[3]};
+  return {results[4], results[5]};
 }
 
 void TensorAttention::storeRows(const RowState &state) {

@@ -34,7 +34,11 @@ static constexpr TiledProduct kTiled[] = {{64}, {128}};
 /// are a good part of its time, and two blocks of half the stages find room on
 /// a multiprocessor, one of which multiplies meanwhile.
 static constexpr WarpgroupProduct kWarpgroups[] = {
-    {1, 64, 7}, {2, 128, 6}, {2, 128, 3, 2048}, {2, 256, 4}};
+    {1, 64, 7},
+    {1, 128, 8},
+    {2, 128, 6},
+    {2, 128, 3, /*waitsAtOnce=*/true, /*mostDepth=*/2048},
+    {2, 256, 4}};
 
 /// Of integers.
 static constexpr WidenedWarpgroups kWidenedWarpgroups[] = {{1, 6}, {2, 6}};
@@ -140,7 +144,7 @@ ProductKernel ProductKernels::buildWarpgroups(const ProductForm &form,
           tile.rows(),
           tile.resultColumns(form),
           tile.threads(),
-          /*isForFewBlocks=*/&tile < std::begin(kWarpgroups) + 2,
+          /*isForFewBlocks=*/&tile < std::begin(kWarpgroups) + 3,
           tile.mostDepth};
 }
 

@@ -39,7 +39,7 @@ struct SkinnyProduct {
   void prefetch(ThreadBuilder &t, const ProductForm &form,
                 const ProductOperands &operands) const;
   /// A thread's share of that.
-  static constexpr int32_t kPrefetched = 128;
+  static constexpr int32_t kPrefetched = 32;
 
   /// The kernel's code: block x does columns from x * resultColumns on.
   /// `shared` is the block's shared memory.

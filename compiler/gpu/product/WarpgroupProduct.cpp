@@ -71,9 +71,8 @@ Value WarpgroupKernel::multiplyStage(Value slot, Value sums) {
 }
 
 /// When stage s has come, all warpgroups have seen the end of the products of
-/// stage s - 2, into whose place stage s + stages - 2 is asked for, while those
-/// of stage s are done. A group of copies a stage, also where there is none any
-/// more.
+/// the stage in whose place stage s + ahead is asked for, while those of stage
+/// s are done. A group of copies a stage, also where there is none any more.
 void WarpgroupKernel::build() {
   ImplicitLocOpBuilder &b = t.builder();
   left = describeTile(
@@ -81,7 +80,7 @@ void WarpgroupKernel::build() {
   right = describeTile(b, t.bytes(shared, tile.weightsOffset()));
   Value stages =
       t.divide(t.add(p.depth, StageCopies::kSteps - 1), StageCopies::kSteps);
-  int32_t ahead = tile.stages - 2;
+  int32_t ahead = tile.ahead();
   for (int32_t stage = 0; stage < ahead; ++stage) {
     Value number = t.number(stage);
     t.when(t.isLess(number, stages), [&] { requestStage(number, number); });
@@ -90,6 +89,9 @@ void WarpgroupKernel::build() {
   Value inits[] = {zeroSums(b, tile.columns), t.number(0), t.number(ahead)};
   Value sums = t.loop(t.number(0), stages, 1, inits,
                       [&](Value stage, ValueRange before) {
+                        if (tile.waitsAtOnce) {
+                          waitForProducts(b, 0);
+                        }
                         waitForCopies(b, unsigned(ahead) - 1);
                         showProducts(b);
                         t.barrier();
@@ -100,7 +102,9 @@ void WarpgroupKernel::build() {
                         t.when(t.isLess(later, stages),
                                [&] { requestStage(before[2], later); });
                         commitCopies(b);
-                        waitForProducts(b, 1);
+                        if (!tile.waitsAtOnce) {
+                          waitForProducts(b, 1);
+                        }
                         return ThreadBuilder::Values{sums, next(before[1]),
                                                      next(before[2])};
                       })

@@ -3,6 +3,7 @@
 #include "compiler/gpu/thread/PowerOfTwo.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -21,9 +22,7 @@ Value tfc::buildPowerOfTwo(ImplicitLocOpBuilder &b, Value x) {
   auto number = [&](float value) -> Value {
     return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
   };
-  Value isLess =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, number(kLeast));
-  x = arith::SelectOp::create(b, isLess, number(kLeast), x);
+  x = LLVM::MaximumOp::create(b, x, number(kLeast));
   Value rounded = arith::AddFOp::create(b, x, number(kRounder));
   Value whole = arith::SubFOp::create(b, rounded, number(kRounder));
   Value rest = arith::SubFOp::create(b, x, whole);
