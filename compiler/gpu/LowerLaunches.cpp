@@ -3,6 +3,7 @@
 #include "compiler/gpu/Passes.h"
 
 #include "compiler/kernel/StepFields.h"
+#include "compiler/support/DeviceKernels.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -139,6 +140,9 @@ LogicalResult EntryLauncher::lower(gpu::LaunchFuncOp launch,
   }
   storeField(b, constant(*number), offsetof(tfc_launch_v0, kernel));
   storeField(b, constant(arguments.size()), offsetof(tfc_launch_v0, n_args));
+  uint64_t flags = launch->hasAttr(kOverlapsAttrName) ? TFC_LAUNCH_OVERLAPS : 0;
+  storeField(b, LLVM::ConstantOp::create(b, b.getI64Type(), flags),
+             offsetof(tfc_launch_v0, flags));
   gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
   Value sizes[] = {grid.x, grid.y, grid.z};
   for (auto [axis, size] : llvm::enumerate(sizes)) {

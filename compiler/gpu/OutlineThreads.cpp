@@ -5,6 +5,7 @@
 #include "compiler/gpu/thread/KernelModule.h"
 #include "compiler/kernel/ParallelLoops.h"
 #include "compiler/kernel/StepFields.h"
+#include "compiler/support/DeviceKernels.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -177,7 +178,8 @@ gpu::GPUFuncOp ThreadOutliner::buildKernel(scf::ParallelOp loop,
       createKernel(b, kernels, name, types, kBlockThreads, /*sharedBytes=*/0);
   // What the loop says of its kernel to the device's code generator.
   for (NamedAttribute attribute : loop->getDiscardableAttrs()) {
-    if (isa_and_present<NVVM::NVVMDialect>(attribute.getNameDialect())) {
+    if (isa_and_present<NVVM::NVVMDialect>(attribute.getNameDialect()) ||
+        attribute.getName() == kBeginsAloneAttrName) {
       kernel->setAttr(attribute.getName(), attribute.getValue());
     }
   }

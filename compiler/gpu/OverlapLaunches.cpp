@@ -3,6 +3,7 @@
 #include "compiler/gpu/Passes.h"
 
 #include "compiler/support/ClearStatistics.h"
+#include "compiler/support/DeviceKernels.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -27,20 +28,30 @@ struct OverlapLaunchesPass
     : tfc::impl::OverlapLaunchesPassBase<OverlapLaunchesPass> {
   void runOnOperation() override {
     clearStatistics(*this);
+    llvm::DenseSet<StringAttr> waiting;
     getOperation().walk([&](gpu::GPUFuncOp kernel) {
-      if (!kernel.isKernel()) {
-        return;
+      if (kernel.isKernel() && !kernel->hasAttr(kBeginsAloneAttrName)) {
+        buildWait(kernel);
+        waiting.insert(SymbolTable::getSymbolName(kernel));
       }
-      ImplicitLocOpBuilder b(kernel.getLoc(), kernel.getContext());
-      Block &body = kernel.getBody().front();
-      Operation &first = *llvm::find_if_not(body.getOperations(), canComeFirst);
-      b.setInsertionPointToStart(&body);
-      NVVM::GriddepcontrolOp::create(
-          b, NVVM::GridDepActionKind::launch_dependents);
-      b.setInsertionPoint(&first);
-      NVVM::GriddepcontrolOp::create(b, NVVM::GridDepActionKind::wait);
-      ++numKernels;
     });
+    getOperation().walk([&](gpu::LaunchFuncOp launch) {
+      if (waiting.contains(launch.getKernelName())) {
+        launch->setAttr(kOverlapsAttrName, UnitAttr::get(&getContext()));
+      }
+    });
+    numKernels += waiting.size();
+  }
+
+  static void buildWait(gpu::GPUFuncOp kernel) {
+    Block &body = kernel.getBody().front();
+    Operation &first = *llvm::find_if_not(body.getOperations(), canComeFirst);
+    ImplicitLocOpBuilder b(kernel.getLoc(), kernel.getContext());
+    b.setInsertionPointToStart(&body);
+    NVVM::GriddepcontrolOp::create(b,
+                                   NVVM::GridDepActionKind::launch_dependents);
+    b.setInsertionPoint(&first);
+    NVVM::GriddepcontrolOp::create(b, NVVM::GridDepActionKind::wait);
   }
 };
 } // namespace

@@ -368,7 +368,11 @@ def OverlapLaunchesPass : Pass<"tfc-overlap-launches", "::mlir::ModuleOp"> {
 
     A kernel that has ended has seen the end of all those before it, since it
     has waited itself. What stands at its beginning without an effect on memory,
-    and what asks the second-level cache for weights, comes before the wait. Runs after `tfc-outline-threads`, when all kernels are there.
+    and what asks the second-level cache for weights, comes before the wait.
+    Kernels that begin alone (`transformer.begins_alone`: tiles of products and
+    of attention) are left as they are: their blocks, crowded where the kernel
+    in front has left room, take longer than launches do. The launches of the
+    others are marked, for `tfc-lower-launches` to tell the host. Runs after `tfc-outline-threads`, when all kernels are there.
   }];
   let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
   let statistics = [
@@ -420,7 +424,8 @@ def LowerLaunchesPass : Pass<"tfc-lower-launches", "::mlir::ModuleOp"> {
   let description = [{
     A `gpu.launch_func` becomes a call of the host's `launch` with a
     `tfc_launch_v0`: the kernel's number in the table of the `gpu.binary`, the
-    grid, and pointers to the arguments. A memref is passed as the fields of its
+    grid, pointers to the arguments, and whether it overlaps
+    (`tfc-overlap-launches`). A memref is passed as the fields of its
     descriptor, one after the other, which is how MLIR lowers a kernel's
     parameters. The call returns a status, which the entry passes on at once
     (`tfc-return-status`).

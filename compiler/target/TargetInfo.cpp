@@ -294,8 +294,7 @@ TargetInfo TargetInfo::emulated() const {
 }
 
 uint64_t TargetInfo::programFeatures() const {
-  return isDevice() ? capability | (isExact ? TFC_FEATURE_CUDA_EXACT : 0) |
-                          (hasOverlap() ? TFC_FEATURE_CUDA_OVERLAP : 0)
+  return isDevice() ? capability | (isExact ? TFC_FEATURE_CUDA_EXACT : 0)
                     : features;
 }
 

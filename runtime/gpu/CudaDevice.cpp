@@ -161,14 +161,17 @@ int32_t CudaDevice::launch(const tfc_launch_v0 &given) {
     return TFC_STATUS_DEVICE;
   }
   const tfc_program_v0 &program = loaded.table();
-  if (given.struct_size < sizeof(given) || given.kernel >= program.n_kernels) {
+  constexpr size_t flagsEnd = offsetof(tfc_launch_v0, flags) + sizeof(uint64_t);
+  if (given.struct_size < offsetof(tfc_launch_v0, flags) ||
+      given.kernel >= program.n_kernels) {
     launchFault = makeError(Code::Internal, "expected a kernel below ",
                             program.n_kernels, ", got ", given.kernel);
     return TFC_STATUS_DEVICE;
   }
   const tfc_kernel_v0 &kernel = program.kernels[given.kernel];
   cuda::LaunchAttribute overlaps = {cuda::launchOverlaps, 0, {1}};
-  bool doesOverlap = program.features & TFC_FEATURE_CUDA_OVERLAP;
+  bool doesOverlap =
+      given.struct_size >= flagsEnd && given.flags & TFC_LAUNCH_OVERLAPS;
   cuda::LaunchConfig config = {
       {given.grid[0], given.grid[1], given.grid[2]},
       {kernel.block[0], kernel.block[1], kernel.block[2]},

@@ -10,6 +10,7 @@
 #include "compiler/gpu/attention/WarpMerge.h"
 #include "compiler/gpu/thread/AsyncCopies.h"
 #include "compiler/kernel/StepFields.h"
+#include "compiler/support/DeviceKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -99,6 +100,10 @@ void TensorAttention::emit() {
           b.getInsertionBlock()->getParentOp()->setAttr(
               NVVM::NVVMDialect::getMinctasmAttrName(),
               b.getI32IntegerAttr(kBlocksAtOnce));
+        }
+        if (!block.isShared) {
+          b.getInsertionBlock()->getParentOp()->setAttr(kBeginsAloneAttrName,
+                                                        b.getUnitAttr());
         }
         memory = allocateShared();
         block.beginThread(places.back());

@@ -5,6 +5,7 @@
 #include "compiler/gpu/thread/WarpBuilder.h"
 #include "compiler/kernel/AttentionScore.h"
 #include "compiler/kernel/StepFields.h"
+#include "compiler/support/DeviceKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -79,6 +80,8 @@ void WarpAttention::emit() {
   KernelBuilder::Values axes = {k.mostRows(cache), k.constant(heads),
                                 k.constant(WarpBuilder::kLanes)};
   k.forEachPlace(cache, axes, [&](const WorkItem &item, ValueRange places) {
+    b.getInsertionBlock()->getParentOp()->setAttr(kBeginsAloneAttrName,
+                                                  b.getUnitAttr());
     Value row = places[0];
     warp.lane = places[2];
     // The same for all lanes: none is missed in an exchange.

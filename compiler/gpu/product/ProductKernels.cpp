@@ -8,6 +8,7 @@
 #include "compiler/gpu/product/WarpgroupProduct.h"
 #include "compiler/gpu/product/WidenedWarpgroups.h"
 #include "compiler/gpu/thread/KernelModule.h"
+#include "compiler/support/DeviceKernels.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -87,6 +88,11 @@ static gpu::GPUFuncOp buildFunction(
   return function;
 }
 
+/// Of tiles, which run for long.
+static void beginAlone(gpu::GPUFuncOp function) {
+  function->setAttr(kBeginsAloneAttrName, UnitAttr::get(function.getContext()));
+}
+
 std::string ProductKernels::nameOf(const ProductForm &form, int64_t rows,
                                    int64_t columns) const {
   std::string name;
@@ -122,6 +128,7 @@ ProductKernel ProductKernels::buildTiled(const ProductForm &form,
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
         tile.build(t, form, operands, shared);
       });
+  beginAlone(function);
   return {function,
           0,
           tile.side,
@@ -139,6 +146,7 @@ ProductKernel ProductKernels::buildWarpgroups(const ProductForm &form,
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
         tile.build(t, form, operands, shared);
       });
+  beginAlone(function);
   return {function,
           0,
           tile.rows(),
@@ -156,6 +164,7 @@ ProductKernel ProductKernels::buildWidened(const ProductForm &form,
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
         tile.build(t, form, operands, shared);
       });
+  beginAlone(function);
   return {function,
           0,
           tile.rows(),
@@ -173,6 +182,7 @@ ProductKernel ProductKernels::buildFloat(const ProductForm &form,
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
         tile.build(t, form, operands, shared);
       });
+  beginAlone(function);
   return {function,
           0,
           tile.rows(),

@@ -64,7 +64,15 @@ typedef struct {
   uint32_t n_args;
   /* Where the kernel's parameters lie, by value; read before launch returns. */
   void *const *args;
+  uint64_t flags; /* TFC_LAUNCH_*; 0 where struct_size ends before it */
 } tfc_launch_v0;
+
+enum {
+  /* The kernel waits by itself for the one in front of it (griddepcontrol), and
+   * may begin before that has ended (programmatic stream serialization). A host
+   * need not see to that. */
+  TFC_LAUNCH_OVERLAPS = 1
+};
 
 typedef struct {
   uint32_t struct_size; /* of the host's version of this struct */
@@ -345,10 +353,6 @@ enum {
  * least, or exactly that one. */
 #define TFC_FEATURE_CUDA_CAPABILITY UINT64_C(0xffff)
 #define TFC_FEATURE_CUDA_EXACT (UINT64_C(1) << 63)
-/* Its kernels wait by themselves for those in front of them (griddepcontrol),
- * and so may be launched before these have ended (programmatic stream
- * serialization). A host need not. */
-#define TFC_FEATURE_CUDA_OVERLAP (UINT64_C(1) << 62)
 
 /* A function that a device runs. */
 typedef struct {
@@ -540,7 +544,7 @@ typedef struct {
 #endif
 
 TFC_ABI_ASSERT(sizeof(tfc_host_v0) == 40, "tfc_host_v0");
-TFC_ABI_ASSERT(sizeof(tfc_launch_v0) == 32, "tfc_launch_v0");
+TFC_ABI_ASSERT(sizeof(tfc_launch_v0) == 40, "tfc_launch_v0");
 TFC_ABI_ASSERT(sizeof(tfc_kernel_v0) == 24, "tfc_kernel_v0");
 TFC_ABI_ASSERT(sizeof(tfc_image_v0) == 24, "tfc_image_v0");
 TFC_ABI_ASSERT(sizeof(tfc_place_v0) == 24, "tfc_place_v0");

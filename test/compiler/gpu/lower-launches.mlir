@@ -30,14 +30,15 @@ func.func @step(%step: !llvm.ptr) -> i32 {
   // One place on the stack for all launches: five slots, pointers to them, and
   // the record, of which size and args do not change.
   // CHECK-DAG: %[[FIVE:.*]] = llvm.mlir.constant(5 : i64)
-  // CHECK-DAG: %[[FOUR:.*]] = llvm.mlir.constant(4 : i64)
-  // CHECK-DAG: %[[SIZE:.*]] = llvm.mlir.constant(32 : i32)
+  // CHECK-DAG: %[[SIZE:.*]] = llvm.mlir.constant(40 : i32)
+  // CHECK-DAG: %[[PLAIN:.*]] = llvm.mlir.constant(0 : i64)
+  // CHECK-DAG: %[[OVERLAPS:.*]] = llvm.mlir.constant(1 : i64)
   // CHECK-DAG: %[[NUMBER_A:.*]] = llvm.mlir.constant(0 : i32)
   // CHECK-DAG: %[[NUMBER_B:.*]] = llvm.mlir.constant(1 : i32)
   // CHECK-DAG: %[[TWO:.*]] = llvm.mlir.constant(2 : i32)
   // CHECK: %[[SLOTS:.*]] = llvm.alloca %[[FIVE]] x i64
   // CHECK: %[[ARGS:.*]] = llvm.alloca %[[FIVE]] x !llvm.ptr
-  // CHECK: %[[RECORD:.*]] = llvm.alloca %[[FOUR]] x i64
+  // CHECK: %[[RECORD:.*]] = llvm.alloca %[[FIVE]] x i64
   // CHECK: llvm.store %[[SLOTS]], %[[ARGS]]
   // CHECK: %[[SECOND:.*]] = llvm.getelementptr %[[SLOTS]][8]
   // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[ARGS]][8]
@@ -59,6 +60,9 @@ func.func @step(%step: !llvm.ptr) -> i32 {
     // CHECK: llvm.store %[[NUMBER_A]], %[[PLACE]] : i32
     // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[RECORD]][20]
     // CHECK: llvm.store %[[TWO]], %[[PLACE]] : i32
+    // It does not overlap with the one in front.
+    // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[RECORD]][32]
+    // CHECK: llvm.store %[[PLAIN]], %[[PLACE]] : i64
     // CHECK: %[[BLOCKS:.*]] = arith.index_cast %{{.*}} : index to i32
     // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[RECORD]][8]
     // CHECK: llvm.store %[[BLOCKS]], %[[PLACE]] : i32
@@ -86,10 +90,12 @@ func.func @step(%step: !llvm.ptr) -> i32 {
   // CHECK: llvm.extractvalue %{{.*}}[2]
   // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[RECORD]][4]
   // CHECK: llvm.store %[[NUMBER_B]], %[[PLACE]] : i32
+  // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[RECORD]][32]
+  // CHECK: llvm.store %[[OVERLAPS]], %[[PLACE]] : i64
   // CHECK-NOT: gpu.launch_func
   gpu.launch_func @kernels::@b blocks in (%blocks, %c1, %c1)
       threads in (%c128, %c1, %c1)
-      args(%buffer : memref<?xf32, strided<[1], offset: 7>>)
+      args(%buffer : memref<?xf32, strided<[1], offset: 7>>) {transformer.overlaps}
   return %ok : i32
 }
 

@@ -4,9 +4,9 @@
 // RUN: tfc-opt %s --tfc-lower-products --canonicalize --cse | FileCheck %s
 // RUN: tfc-opt %s --tfc-lower-products=deterministic=true --canonicalize --cse | FileCheck %s
 
-// CHECK: gpu.func @product_16x64_f32_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.shared_bytes = 30720 : i32}
-// CHECK: gpu.func @product_64x64_f32_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.shared_bytes = 49152 : i32}
-// CHECK: gpu.func @product_128x128_f32_0({{.*}} kernel attributes {known_block_size = array<i32: 256, 1, 1>, transformer.shared_bytes = 98304 : i32}
+// CHECK: gpu.func @product_16x64_f32_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.begins_alone, transformer.shared_bytes = 30720 : i32}
+// CHECK: gpu.func @product_64x64_f32_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.begins_alone, transformer.shared_bytes = 49152 : i32}
+// CHECK: gpu.func @product_128x128_f32_0({{.*}} kernel attributes {known_block_size = array<i32: 256, 1, 1>, transformer.begins_alone, transformer.shared_bytes = 98304 : i32}
 // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg
 // CHECK: scf.for
 // CHECK: nvvm.cp.async.wait.group 1

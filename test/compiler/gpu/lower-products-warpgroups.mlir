@@ -12,9 +12,9 @@
 // CHECK: nvvm.griddepcontrol wait
 // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
 
-// CHECK: gpu.func @product_64x64_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.shared_bytes = 114688 : i32}
-// Steps of k and rows there are not are zeros, which copies know.
-// CHECK: nvvm.griddepcontrol wait
+// CHECK: gpu.func @product_64x64_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.begins_alone, transformer.shared_bytes = 114688 : i32}
+// Blocks of tiles begin when the kernel in front has ended.
+// CHECK-NOT: nvvm.griddepcontrol
 // CHECK: nvvm.cp.async.shared.global
 // CHECK: nvvm.cp.async.commit.group
 // CHECK: scf.for
@@ -26,9 +26,9 @@
 // CHECK: nvvm.wgmma.commit.group.sync.aligned
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 1
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
-// CHECK: gpu.func @product_128x128_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 256, 1, 1>, transformer.shared_bytes = 196608 : i32}
-// CHECK: gpu.func @product_128x128_bf16_0_short({{.*}} kernel attributes {known_block_size = array<i32: 256, 1, 1>, transformer.shared_bytes = 98304 : i32}
-// CHECK: gpu.func @product_128x256_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 256, 1, 1>, transformer.shared_bytes = 196608 : i32}
+// CHECK: gpu.func @product_128x128_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 256, 1, 1>, transformer.begins_alone, transformer.shared_bytes = 196608 : i32}
+// CHECK: gpu.func @product_128x128_bf16_0_short({{.*}} kernel attributes {known_block_size = array<i32: 256, 1, 1>, transformer.begins_alone, transformer.shared_bytes = 98304 : i32}
+// CHECK: gpu.func @product_128x256_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 256, 1, 1>, transformer.begins_alone, transformer.shared_bytes = 196608 : i32}
 
 // CHECK: gpu.func @product_128x128_f16_1_short(
 // CHECK: nvvm.wgmma.mma_async {{.*}}A[<f16>, <one>, <row>], B[<f16>, <one>, <col>]
@@ -42,7 +42,10 @@
 func.func @long(%x: memref<?x4096xbf16>, %w: memref<4096x4096x1xbf16>,
                 %bias: memref<4096xf32>, %residual: memref<?x4096xbf16>,
                 %y: memref<?x4096xbf16>) {
+  // CHECK: gpu.launch_func @kernels::@product_8x16_bf16_0 {{.*}}{transformer.overlaps}
   // CHECK: gpu.launch_func @kernels::@product_64x64_bf16_0
+  // CHECK-NOT: overlaps
+  // CHECK: gpu.launch_func @kernels::@product_64x128_bf16_0
   // CHECK: arith.cmpi sle, %{{.*}}, %c512
   // CHECK: gpu.launch_func @kernels::@product_128x128_bf16_0 blocks in (%c32,
   // CHECK: gpu.launch_func @kernels::@product_128x256_bf16_0 blocks in (%c16,

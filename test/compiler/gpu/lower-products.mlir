@@ -24,8 +24,8 @@
 // CHECK: gpu.func @product_32x32_bf16_0(
 // CHECK: gpu.func @product_64x32_bf16_0(
 
-// CHECK: gpu.func @product_64x64_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.shared_bytes = 49152 : i32}
-// CHECK: gpu.func @product_128x128_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.shared_bytes = 98304 : i32}
+// CHECK: gpu.func @product_64x64_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.begins_alone, transformer.shared_bytes = 49152 : i32}
+// CHECK: gpu.func @product_128x128_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.begins_alone, transformer.shared_bytes = 98304 : i32}
 // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %{{.*}} : !llvm.ptr<3>, !llvm.ptr<1>, i32
 // CHECK: nvvm.cp.async.commit.group
 // CHECK: scf.for
