@@ -244,6 +244,8 @@ int Compiler::checkTargets(StringRef output) {
   }
   if (options.writesText()) {
     targets->erase(targets->begin(), targets->end() - 1);
+  } else {
+    *targets = addExactTargets(std::move(*targets), model, options);
   }
   for (const TargetInfo &target : *targets) {
     if (target.isDevice()) {

@@ -121,3 +121,26 @@ tfc::findTargets(const spec::ModelSpec &model, const CompileOptions &options) {
   }
   return targets;
 }
+
+std::vector<TargetInfo> tfc::addExactTargets(std::vector<TargetInfo> targets,
+                                             const spec::ModelSpec &model,
+                                             const CompileOptions &options) {
+  TargetInfo exact = *TargetInfo::findProgram("sm_90a");
+  bool isThere = llvm::any_of(targets, [&](const TargetInfo &target) {
+    return target.name == exact.name;
+  });
+  // One that others get binaries of is that of `cuda`.
+  auto general = llvm::find_if(targets, [](const TargetInfo &target) {
+    return target.isDevice() && !target.microarchitecture.empty();
+  });
+  if (options.opt != "full" || model.storage == spec::Storage::F32 || isThere ||
+      general == targets.end()) {
+    return targets;
+  }
+  general->microarchitecture = "sm_100,sm_120";
+  auto behind = llvm::find_if(targets, [&](const TargetInfo &target) {
+    return target.isDevice() && target.capability > exact.capability;
+  });
+  targets.insert(behind, std::move(exact));
+  return targets;
+}

@@ -49,6 +49,8 @@ static LogicalResult eraseCaches(func::FuncOp entry) {
 namespace {
 struct ExpandDeviceKernelsPass
     : tfc::impl::ExpandDeviceKernelsPassBase<ExpandDeviceKernelsPass> {
+  using Base::Base;
+
   LogicalResult expandEntry(func::FuncOp entry) {
     SmallVector<transformer::CacheType> caches = listCaches(entry);
     if (caches.empty()) {
@@ -78,7 +80,8 @@ struct ExpandDeviceKernelsPass
         expandCacheRows(write, cache, step, rewriter);
       } else if (auto attention = dyn_cast<transformer::PagedAttentionOp>(op)) {
         DeviceCache cache(attention.getCache().getType(), rows);
-        isTensor ? expandTensorAttention(attention, cache, step, rewriter)
+        isTensor ? expandTensorAttention(attention, cache, step, warpgroups,
+                                         rewriter)
                  : expandWarpAttention(attention, cache, step, rewriter);
         ++numAttentions;
       }

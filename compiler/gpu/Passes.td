@@ -44,8 +44,9 @@ def ExpandDeviceKernelsPass
     and the heads that share their keys are together at most 16, as in a step of
     generation, the positions, and add up what they have at the end. Scores, their
     softmax and sums are f32; weights are rounded to 16 bits before they are
-    multiplied with values. The host leaves out the launches that no item of the
-    step can be for.
+    multiplied with values. With `warpgroups` the four warps multiply many
+    queries of heads of 64 or 128 columns together (`wgmma`). The host leaves out
+    the launches that no item of the step can be for.
 
     Of few queries, all but an encoder's, up to 16 blocks do a part each: one or
     more whole stretches of 256 positions, as many as follow from what the item
@@ -86,6 +87,9 @@ def ExpandDeviceKernelsPass
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"warpgroups", "warpgroups", "bool", "false",
+           "the device multiplies by four warps together (sm_90a)">];
   let statistics = [
     Statistic<"numAttentions", "num-attentions", "attentions expanded">];
 }

@@ -150,14 +150,16 @@ static void expandMath(OpPassManager &pm) {
   pm.addPass(createExpandMathPass(options));
 }
 
-static void buildBuffer(OpPassManager &pm, const PipelineOptions &) {
+static void buildBuffer(OpPassManager &pm, const PipelineOptions &options) {
   vectorizeRows(pm);
   bufferize(pm);
   makeParallelLoops(pm);
   bindHost(pm);
   // Loops whose bounds are numbers can be seen to fill a buffer.
   clean(pm);
-  pm.addPass(createExpandDeviceKernelsPass());
+  ExpandDeviceKernelsPassOptions kernels;
+  kernels.warpgroups = options.target.hasWarpgroups();
+  pm.addPass(createExpandDeviceKernelsPass(kernels));
   pm.addPass(createExpandScalarKernelsPass());
   expandMath(pm);
   clean(pm);

@@ -58,7 +58,7 @@ func.func private @program_c3_of_a_device() attributes {test = #transformer.prog
 
 // -----
 
-// expected-error @below {{expected features and packed_bytes of at least 0, got 3 and -64}}
+// expected-error @below {{expected packed_bytes of at least 0, got -64}}
 func.func private @program_c2_packed_bytes() attributes {test = #transformer.program<"p", features = 3, layout = "rows", packed_bytes = -64>}
 
 // -----

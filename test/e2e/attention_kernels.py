@@ -2,9 +2,9 @@
 # a model: steps of sequences of many lengths against the formula in double precision,
 # and each sequence alone, which has the same bits.
 #   attention_kernels.py TFC_OPT DRIVER IR           results
-#   attention_kernels.py TFC_OPT DRIVER IR --mutate  kernels without one of the
-#       instructions that order threads and copies: something is wrong then, a result,
-#       or an error
+#   attention_kernels.py TFC_OPT DRIVER IR --mutate  without what orders threads and
+#       copies: something is wrong then, a result, or an error
+#   ... --warpgroups   prompts, that four warps multiply together
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import ctypes
 import math
@@ -47,6 +47,29 @@ ALONE = 9  # sequences of a step, the last ones
 FIELDS = {"caches": 24, "block_table": 32, "n_tokens": 40, "n_sequences": 56,
           "sequences": 64, "n_items": 72, "items": 80, "device_step": 120}
 STEP_BYTES = 128
+
+
+# With --warpgroups: prompts over heads of two panels.
+PROMPTS = {"prompts": [(65, 0), (20, 130), (70, 60)]}
+
+
+def widen_heads(source):
+    """The IR, in a file beside it, with heads of 128 columns; what follows from
+    that."""
+    global WIDTH, BLOCK_BYTES, LAYER_BYTES, HEAD_BYTES, ALONE
+    width, WIDTH = WIDTH, 128
+    BLOCK_BYTES, LAYER_BYTES, HEAD_BYTES = (
+        size * WIDTH // width for size in (BLOCK_BYTES, LAYER_BYTES,
+                                           HEAD_BYTES))
+    ALONE = 2
+    STEPS.clear()
+    STEPS.update(PROMPTS)
+    with open(source, encoding="utf-8") as stream:
+        text = stream.read()
+    with open("wide.mlir", "w", encoding="utf-8") as stream:
+        stream.write(text.replace(f"head_dim = {width},", f"head_dim = {WIDTH},")
+                     .replace(f"?x{HEADS * width}x", f"?x{HEADS * WIDTH}x"))
+    return "wide.mlir"
 
 
 def narrow(value):
@@ -251,7 +274,7 @@ def check(driver, text, ptx, kernels, seed):
 
 def mutate(driver, text, ptx, kernels, seed):
     sequences = [Sequence(f"{seed} {i}", None, *length)
-                 for i, length in enumerate(STEPS["many"])]
+                 for i, length in enumerate(STEPS.get("many", [(20, 130)]))]
     device = Device(driver)
     wanted, names = run(device, {None: device.load(ptx)}, kernels, text,
                         "plain", sequences, [0] * HEADS)
@@ -270,7 +293,14 @@ def mutate(driver, text, ptx, kernels, seed):
 def main():
     tfc_opt, driver, source = sys.argv[1:4]
     seed = os.environ.get("TFC_SEED", "1")
-    text, ptx, kernels = compile_kernels(tfc_opt, source, PASSES)
+    if "--warpgroups" in sys.argv:
+        os.environ["TFC_FAKECUDA"] = "capability=90"
+        passes = PASSES.replace("device-kernels",
+                                "device-kernels{warpgroups=true}")
+        text, ptx, kernels = compile_kernels(tfc_opt, widen_heads(source),
+                                             passes, "sm_90a")
+    else:
+        text, ptx, kernels = compile_kernels(tfc_opt, source, PASSES)
     if "--mutate" in sys.argv:
         mutate(driver, text, ptx, kernels, seed)
     else:

@@ -25,6 +25,8 @@ FOLLOWED = (
     (r"\bcp\.async\.c[ag]\.", r"\bcp\.async\.(?:commit_group|wait_all)\b"),
     (r"\bcp\.async\.commit_group\b", r"\bcp\.async\.wait_(?:group|all)\b"),
     (r"\bcp\.async\.wait_(?:group|all)\b", r"\bbar(?:rier)?\."),
+    (r"\bwgmma\.mma_async\b", r"\bwgmma\.commit_group\b"),
+    (r"\bwgmma\.commit_group\b", r"\bwgmma\.wait_group\b"),
 )
 
 
@@ -37,7 +39,9 @@ def find_text(data):
 
 def list_kernels(text):
     """(name, [(line number, instruction)], head) of every entry."""
-    pattern = re.compile(r"\.visible \.entry (\w+)\((.*?)\)(.*?)\{(.*?)^\}",
+    # Blocks within end with a brace of their own.
+    pattern = re.compile(r"\.visible \.entry (\w+)\((.*?)\)(.*?)\{(.*?)"
+                         r"^\}(?=\s*(?:// \.globl|\.visible|\Z))",
                          re.M | re.S)
     for match in pattern.finditer(text):
         first = text.count("\n", 0, match.start(4)) + 1

@@ -1,11 +1,10 @@
-# The kernels of products on the stand-in for CUDA's driver: each one with rows and
-# widths that its tiles do not divide, against sums of integers, which every order
-# of adding gives exactly. What lies behind a buffer is another's, and stays.
-#   product_kernels.py TFC_OPT DRIVER IR           results
+# The kernels of products on the stand-in for CUDA's driver: rows and widths that
+# tiles do not divide, against sums of integers, which every order of adding gives
+# exactly. What lies behind a buffer is another's, and stays.
+#   product_kernels.py TFC_OPT DRIVER IR           results (--warpgroups: of their tiles)
 #   product_kernels.py TFC_OPT DRIVER IR --deterministic  that in place of tiles
 #   product_kernels.py TFC_OPT DRIVER IR --order   what blocks side by side read
 #   product_kernels.py TFC_OPT DRIVER IR --mutate  without one of what orders threads
-# Behind these --warpgroups: of tiles that four warps multiply together alone.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import ctypes
 import json

@@ -4,7 +4,7 @@
 #   widened_kernels.py TFC_OPT DRIVER IR                  results
 #   widened_kernels.py TFC_OPT DRIVER IR --deterministic  that in place of tiles
 #   widened_kernels.py TFC_OPT DRIVER IR --mutate         without what orders threads
-# Behind these --warpgroups: of tiles that four warps multiply together alone.
+#   ... --warpgroups   of tiles that four warps multiply together alone
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import ctypes
 import os

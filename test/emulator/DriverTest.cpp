@@ -152,7 +152,7 @@ TEST_F(Driver, RefusesImagesAndSaysWhy) {
   EXPECT_EQ(load("nonsense"), CudaInvalidPtx);
   EXPECT_STREQ(log, "line 1: expected a known directive, got nonsense");
   EXPECT_EQ(load(entryOf("")), CudaInvalidPtx);
-  EXPECT_STREQ(log, "the PTX is for a later device");
+  EXPECT_STREQ(log, "the PTX is for another device");
 }
 
 TEST_F(Driver, FailsWhereItIsAskedTo) {

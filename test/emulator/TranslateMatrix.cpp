@@ -67,9 +67,28 @@ void multiply(EntryText &text, Instruction &from) {
            assignAll(text, from, 4) + " }");
 }
 
+/// The left side of a wgmma, the numbers behind the right one, and the call's
+/// name.
+struct GroupForm {
+  const char *name;
+  std::string left;
+  std::vector<std::string> numbers;
+};
+
+/// Both from shared memory along k, `p, 1, 1, 0, 0` behind them; or the left
+/// one from registers and the right one transposed, `p, 1, 1, 1`. Neither is
+/// negative.
+GroupForm formOf(EntryText &text, Instruction &from) {
+  if (from.operand(1)[0] == '{') {
+    return {"emu_wgmma_rows", "a", {"1", "1", "1"}};
+  }
+  return {"emu_wgmma_k16",
+          text.value(from.operand(1), "u64"),
+          {"1", "1", "0", "0"}};
+}
+
 /// wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {d}, %rd1, %rd2, p,
-/// 1, 1, 0, 0; both operands from shared memory, neither of them negative nor
-/// transposed.
+/// ...
 void multiplyGroup(EntryText &text, Instruction &from) {
   std::vector<std::string> shapes;
   for (int columns = 8; columns <= 256; columns += 8) {
@@ -79,20 +98,27 @@ void multiplyGroup(EntryText &text, Instruction &from) {
   std::string shape = from.takeOneOf(shapes);
   isGood &= !shape.empty() && from.take("f32");
   std::string type = from.takeOneOf({"bf16", "f16"});
-  isGood &= !type.empty() && from.take(type) && from.count() == 8;
-  for (size_t i = 4; isGood && i < 8; ++i) {
-    isGood = from.operand(i) == (i < 6 ? "1" : "0");
+  isGood &= !type.empty() && from.take(type);
+  GroupForm form = formOf(text, from);
+  isGood &= from.count() == 4 + form.numbers.size();
+  for (size_t i = 0; isGood && i < form.numbers.size(); ++i) {
+    isGood = from.operand(4 + i) == form.numbers[i];
   }
   if (!isGood) {
     from.failUnknown();
   }
   auto columns = size_t(std::stoi(shape.substr(4)));
+  std::string keeps =
+      from.operand(3) == "1" ? "1" : text.predicate(from.operand(3));
   text.add("{ uint32_t v[] = {" + listValues(text, from, 0, columns / 2) +
-           "}; emu_wgmma_k16(b, t, " + (type == "bf16" ? "1" : "0") + ", " +
-           std::to_string(columns) + ", " + text.value(from.operand(1), "u64") +
-           ", " + text.value(from.operand(2), "u64") + ", " +
-           text.predicate(from.operand(3)) + ", v, " + from.line() + ");" +
-           assignAll(text, from, columns / 2) + " }");
+           "};" +
+           (form.left == "a"
+                ? " uint32_t a[] = {" + listValues(text, from, 1, 4) + "};"
+                : "") +
+           " " + form.name + "(b, t, " + (type == "bf16" ? "1" : "0") + ", " +
+           std::to_string(columns) + ", " + form.left + ", " +
+           text.value(from.operand(2), "u64") + ", " + keeps + ", v, " +
+           from.line() + ");" + assignAll(text, from, columns / 2) + " }");
 }
 
 void translateGroup(EntryText &text, Instruction &from) {

@@ -82,9 +82,9 @@ struct emu_block {
    * whole rows in shared memory; those become a group; the thread waits for
    * them; and products see what it has written. */
   void (*order_sums)(emu_block *block, const emu_thread *thread);
-  void (*add_product)(emu_block *block, const emu_thread *thread,
-                      uint64_t left, uint64_t left_bytes, uint64_t right,
-                      uint64_t right_bytes, int line);
+  void (*add_product)(emu_block *block, const emu_thread *thread, uint64_t left,
+                      uint64_t left_bytes, uint64_t right, uint64_t right_bytes,
+                      int line);
   void (*commit_products)(emu_block *block, const emu_thread *thread);
   void (*wait_products)(emu_block *block, const emu_thread *thread,
                         uint64_t pending, int line);

@@ -30,10 +30,13 @@ public:
   static constexpr int64_t kWarps = KeyTiles::kThreads / WarpBuilder::kLanes;
 
   /// `step` is the pointer to the step.
+  /// `isGroup`: the four warps multiply together (WarpgroupTiles).
   AttentionBlock(transformer::PagedAttentionOp op, const DeviceCache &cache,
-                 mlir::Value step, bool isShared, mlir::OpBuilder &builder)
+                 mlir::Value step, bool isShared, bool isGroup,
+                 mlir::OpBuilder &builder)
       : op(op), k(op.getLoc(), builder, step), b(k.builder()),
         score(k, op, kLog2E), cache(cache), lanes(k), isShared(isShared),
+        isGroup(isGroup),
         group(op.getNumHeads() / op.getCache().getType().getKvHeads()) {}
 
   /// Queries of an item, at most, whose rows are one fragment: the items of
@@ -88,7 +91,7 @@ public:
   AttentionScore score;
   const DeviceCache &cache;
   WarpBuilder lanes;
-  bool isShared;
+  bool isShared, isGroup;
   int64_t group; // heads that share keys
 
   mlir::Value thread, warp, pair; // pair: of columns in a fragment

@@ -108,21 +108,31 @@ Value FragmentSoftmax::pairOf(Value x, Value y) {
   return LLVM::BitcastOp::create(b, b.getI32Type(), narrow);
 }
 
-void FragmentSoftmax::addValues(RowState &state,
-                                const std::array<Value, 2> &decay,
-                                ArrayRef<SumFragment> weights,
-                                KeyTiles &tiles) {
+void FragmentSoftmax::scaleSums(RowState &state,
+                                const std::array<Value, 2> &decay) {
   for (SumFragment &sum : state.sums) {
     for (int64_t i = 0; i < 4; ++i) {
       sum[i] = arith::MulFOp::create(b, sum[i], decay[i / 2]);
     }
   }
+}
+
+LeftFragment FragmentSoftmax::leftOf(ArrayRef<SumFragment> weights, size_t n) {
+  LeftFragment left;
+  for (int64_t i = 0; i < 4; ++i) {
+    const SumFragment &from = weights[n + i / 2];
+    left[i] = pairOf(from[i % 2 * 2], from[i % 2 * 2 + 1]);
+  }
+  return left;
+}
+
+void FragmentSoftmax::addValues(RowState &state,
+                                const std::array<Value, 2> &decay,
+                                ArrayRef<SumFragment> weights,
+                                KeyTiles &tiles) {
+  scaleSums(state, decay);
   for (size_t n = 0; n < weights.size(); n += 2) {
-    LeftFragment left;
-    for (int64_t i = 0; i < 4; ++i) {
-      const SumFragment &from = weights[n + i / 2];
-      left[i] = pairOf(from[i % 2 * 2], from[i % 2 * 2 + 1]);
-    }
+    LeftFragment left = leftOf(weights, n);
     for (int64_t column = 0; column < block.cache.headDim; column += 16) {
       LeftFragment values = tiles.loadValues(block.inTile(n * 8), column);
       for (int64_t i = 0; i < 2; ++i) {
@@ -132,4 +142,16 @@ void FragmentSoftmax::addValues(RowState &state,
       }
     }
   }
+}
+
+void FragmentSoftmax::addValues(RowState &state,
+                                const std::array<Value, 2> &decay,
+                                ArrayRef<SumFragment> weights,
+                                WarpgroupTiles &tiles) {
+  scaleSums(state, decay);
+  SmallVector<LeftFragment> lefts;
+  for (size_t n = 0; n < weights.size(); n += 2) {
+    lefts.push_back(leftOf(weights, n));
+  }
+  tiles.addValues(lefts, state.sums);
 }

@@ -4,7 +4,7 @@
 #ifndef TFC_COMPILER_GPU_ATTENTION_FRAGMENTSOFTMAX_H
 #define TFC_COMPILER_GPU_ATTENTION_FRAGMENTSOFTMAX_H
 
-#include "compiler/gpu/attention/AttentionBlock.h"
+#include "compiler/gpu/attention/WarpgroupTiles.h"
 
 namespace tfc {
 
@@ -27,8 +27,8 @@ public:
   /// Before the first tile.
   RowState begin();
   /// Makes weights of the scores of the warp's positions of a tile, some of
-  /// which are the lowest number with `isMasked`. What the sums before are to be
-  /// multiplied by, of each row.
+  /// which are the lowest number with `isMasked`. What the sums before are to
+  /// be multiplied by, of each row.
   std::array<mlir::Value, 2> weigh(RowState &state,
                                    llvm::SmallVectorImpl<SumFragment> &scores,
                                    bool isMasked);
@@ -36,10 +36,16 @@ public:
   /// times `decay`.
   void addValues(RowState &state, const std::array<mlir::Value, 2> &decay,
                  llvm::ArrayRef<SumFragment> weights, KeyTiles &tiles);
+  /// The same of tiles that four warps multiply together.
+  void addValues(RowState &state, const std::array<mlir::Value, 2> &decay,
+                 llvm::ArrayRef<SumFragment> weights, WarpgroupTiles &tiles);
   /// Behind the last tile: the totals of the warp's positions.
   void finish(RowState &state);
 
 private:
+  void scaleSums(RowState &state, const std::array<mlir::Value, 2> &decay);
+  /// Of 16 positions from the n-th eight of them on.
+  LeftFragment leftOf(llvm::ArrayRef<SumFragment> weights, size_t n);
   mlir::Value pairOf(mlir::Value x, mlir::Value y);
 
   AttentionBlock &block;

@@ -8,6 +8,8 @@
 #include "compiler/gpu/attention/FragmentScores.h"
 #include "compiler/gpu/attention/FragmentSoftmax.h"
 #include "compiler/gpu/attention/WarpMerge.h"
+#include "compiler/gpu/attention/WarpgroupTiles.h"
+#include "compiler/gpu/product/WarpgroupMatrices.h"
 #include "compiler/gpu/thread/AsyncCopies.h"
 #include "compiler/kernel/StepFields.h"
 #include "compiler/support/DeviceKernels.h"
@@ -56,6 +58,7 @@ private:
   std::array<Value, 2>
   weigh(RowState &state, SmallVectorImpl<SumFragment> &products, Value first);
   void askFor(const WorkItem &item, Value begin, bool areKeys);
+  void waitForTile();
   void storeRows(const RowState &state);
 
   AttentionBlock &block;
@@ -70,15 +73,18 @@ private:
   Value begin, end; // of what the block's rows see, or see in its part
   Value innerBegin, innerEnd; // of what each of them sees
   std::optional<KeyTiles> tiles;
+  std::optional<WarpgroupTiles> group; // in their place, with isGroup
 };
 
 } // namespace
 
 Value TensorAttention::allocateShared() {
-  auto type =
-      MemRefType::get({KeyTiles::bytesOf(block.cache.headDim)}, b.getI8Type(),
-                      AffineMap(), b.getI64IntegerAttr(kSharedSpace));
-  Value buffer = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(128));
+  int64_t bytes = block.isGroup ? WarpgroupTiles::bytesOf(block.cache.headDim)
+                                : KeyTiles::bytesOf(block.cache.headDim);
+  auto type = MemRefType::get({bytes}, b.getI8Type(), AffineMap(),
+                              b.getI64IntegerAttr(kSharedSpace));
+  Value buffer = memref::AllocaOp::create(
+      b, type, b.getI64IntegerAttr(block.isGroup ? kSwizzleBytes : 128));
   Value address = arith::IndexCastOp::create(
       b, b.getI64Type(),
       memref::ExtractAlignedPointerAsIndexOp::create(b, buffer));
@@ -161,6 +167,11 @@ void TensorAttention::emitParts(const WorkItem &item, Value head, Value first) {
 
 void TensorAttention::beginItem(const WorkItem &item, Value head) {
   block.beginRows(item, head);
+  if (block.isGroup) {
+    group.emplace(block, memory);
+    group->storeQueries(item, head);
+    return;
+  }
   scores.loadQueries();
   tiles.emplace(k, block.cache, memory, block.thread, block.lanes.lane);
 }
@@ -188,10 +199,14 @@ void TensorAttention::askFor(const WorkItem &item, Value first, bool areKeys) {
   Value address = k.blockAddress(
       cache, item, k.divide(first, KeyTiles::kPositions), block.op.getLayer());
   Value from = k.subtract(begin, first), to = k.subtract(end, first);
-  if (areKeys) {
-    tiles->copyKeys(cache.keys(k, address, block.kvHead), from, to);
+  Value source = areKeys ? cache.keys(k, address, block.kvHead)
+                         : cache.values(k, address, block.kvHead);
+  if (block.isGroup) {
+    areKeys ? group->copyKeys(source, from, to)
+            : group->copyValues(source, from, to);
   } else {
-    tiles->copyValues(cache.values(k, address, block.kvHead), from, to);
+    areKeys ? tiles->copyKeys(source, from, to)
+            : tiles->copyValues(source, from, to);
   }
   commitCopies(b);
 }
@@ -200,16 +215,28 @@ void TensorAttention::askFor(const WorkItem &item, Value first, bool areKeys) {
 RowState TensorAttention::addTile(const WorkItem &item, Value first,
                                   ValueRange values) {
   RowState state = RowState::unpack(values);
-  waitForCopies(b, 0);
-  gpu::BarrierOp::create(b);
+  waitForTile();
   askFor(item, first, /*areKeys=*/false);
-  SmallVector<SumFragment> weights = scores.multiply(*tiles);
+  SmallVector<SumFragment> weights =
+      block.isGroup ? group->multiplyKeys() : scores.multiply(*tiles);
   std::array<Value, 2> decay = weigh(state, weights, first);
-  waitForCopies(b, 0);
-  gpu::BarrierOp::create(b);
+  waitForTile();
   askFor(item, k.add(first, KeyTiles::kPositions), /*areKeys=*/true);
-  softmax.addValues(state, decay, weights, *tiles);
+  if (block.isGroup) {
+    softmax.addValues(state, decay, weights, *group);
+  } else {
+    softmax.addValues(state, decay, weights, *tiles);
+  }
   return state;
+}
+
+/// What all threads have asked for is there, and what they read before is free.
+void TensorAttention::waitForTile() {
+  waitForCopies(b, 0);
+  if (block.isGroup) {
+    showProducts(b);
+  }
+  gpu::BarrierOp::create(b);
 }
 
 /// Most tiles are seen whole by all rows: nothing has to be masked there.
@@ -321,14 +348,16 @@ static void expandMany(AttentionBlock &block, Value step) {
 
 void tfc::expandTensorAttention(transformer::PagedAttentionOp op,
                                 const DeviceCache &cache, Value step,
-                                RewriterBase &rewriter) {
+                                bool hasWarpgroups, RewriterBase &rewriter) {
   rewriter.setInsertionPoint(op);
-  AttentionBlock few(op, cache, step, /*isShared=*/true, rewriter);
+  AttentionBlock few(op, cache, step, /*isShared=*/true, /*isGroup=*/false,
+                     rewriter);
   if (few.fewQueries() != 0) {
     expandFew(few, step);
   }
   rewriter.setInsertionPoint(op);
-  AttentionBlock many(op, cache, step, /*isShared=*/false, rewriter);
+  bool isGroup = hasWarpgroups && WarpgroupTiles::suits(cache.headDim);
+  AttentionBlock many(op, cache, step, /*isShared=*/false, isGroup, rewriter);
   expandMany(many, step);
   rewriter.eraseOp(op);
 }

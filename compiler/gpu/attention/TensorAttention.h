@@ -26,12 +26,13 @@ bool suitsTensorCores(transformer::PagedAttentionOp op);
 /// items whose queries, of all heads that share keys, are at most 16; there the
 /// four warps share out the positions of a part. One puts parts together. The
 /// last, over items, heads and threads, takes the other items, and there the
-/// warps share out the queries. Either way tiles lie at multiples of 64 and
-/// parts at multiples of 256, so that the bits of an item's results depend on
-/// the item and what it sees alone.
+/// warps share out the queries, and multiply together where the device
+/// `hasWarpgroups` and heads suit WarpgroupTiles. Either way tiles lie at
+/// multiples of 64 and parts at multiples of 256, so that the bits of an item's
+/// results depend on the item and what it sees alone.
 void expandTensorAttention(transformer::PagedAttentionOp op,
                            const DeviceCache &cache, mlir::Value step,
-                           mlir::RewriterBase &rewriter);
+                           bool hasWarpgroups, mlir::RewriterBase &rewriter);
 
 } // namespace tfc
 

@@ -4,7 +4,7 @@
 #ifndef TFC_COMPILER_GPU_PRODUCT_WARPGROUPMATRICES_H
 #define TFC_COMPILER_GPU_PRODUCT_WARPGROUPMATRICES_H
 
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "compiler/gpu/product/MatrixFragments.h"
 
 namespace tfc {
 
@@ -28,11 +28,21 @@ constexpr int64_t kNextColumns = 2;
 /// `bytes`, a multiple of 16, as an addend of such a description.
 constexpr int64_t describeBytes(int64_t bytes) { return bytes / 16; }
 
+/// The same tile as the right side of a product, transposed: its rows are the
+/// steps of k, and its columns those of the result. Those beyond 64 are in
+/// further panels, each `panelBytes` behind the one before; the next 16 rows
+/// begin `kNextRows` behind.
+mlir::Value describeRows(mlir::ImplicitLocOpBuilder &b, mlir::Value address,
+                         int64_t panelBytes);
+constexpr int64_t kNextRows = 16 * 128 / 16;
+
 /// The sums of a warpgroup in f32: of 64 rows and `columns` of them, a multiple
 /// of 8, all zero. Warp w has rows 16 w to 16 w + 15, as fragments of 8 columns
 /// side by side (SumFragment).
 mlir::Value zeroSums(mlir::ImplicitLocOpBuilder &b, int32_t columns);
-/// The lane's own, fragment by fragment.
+/// Of the lane's own, and these, fragment by fragment.
+mlir::Value makeSums(mlir::ImplicitLocOpBuilder &b,
+                     llvm::ArrayRef<mlir::Value> own);
 llvm::SmallVector<mlir::Value> takeSums(mlir::ImplicitLocOpBuilder &b,
                                         mlir::Value sums);
 
@@ -44,6 +54,11 @@ void orderSums(mlir::ImplicitLocOpBuilder &b);
 mlir::Value multiplyTiles(mlir::ImplicitLocOpBuilder &b, mlir::Type element,
                           mlir::Value left, mlir::Value right, mlir::Value sums,
                           bool isFirst = false);
+/// The same of a left side in registers, each warp's of its own 16 rows, and a
+/// right side as describeRows says. The left side is not to be touched, either.
+mlir::Value multiplyRows(mlir::ImplicitLocOpBuilder &b, mlir::Type element,
+                         const LeftFragment &left, mlir::Value right,
+                         mlir::Value sums);
 /// What was asked for since the last time becomes a group.
 void commitProducts(mlir::ImplicitLocOpBuilder &b);
 /// Waits for all but the latest `pending` groups.

@@ -88,7 +88,7 @@ TEST(TargetInfo, cudaIsAnArchitectureAndRunsOnAHostOfTheLowestLevel) {
 TEST(TargetInfo, findsProgramsByTheirNames) {
   for (llvm::StringRef name :
        {"x86-64-v3", "x86-64-v4", "x86-64-v4+bf16", "x86-64-v4-emulated",
-        "x86-64-v4+bf16-emulated", "sm_80", "sm_90"}) {
+        "x86-64-v4+bf16-emulated", "sm_80", "sm_90", "sm_90a"}) {
     std::optional<TargetInfo> found = TargetInfo::findProgram(name);
     ASSERT_TRUE(found.has_value()) << name.str();
     EXPECT_EQ(found->programName(), name);
@@ -312,7 +312,7 @@ TEST(TargetInfo, refusesWhatCannotRunIt) {
       "cpu:armv8-a, cpu:armv8-a+dotprod or LLVM's name of a CPU with AVX2, "
       "FMA and F16C or of a "
       "64-bit Arm, as cpu:znver4, or cuda or cuda:sm_80 (also sm_86, sm_87, "
-      "sm_89, sm_90), "
+      "sm_89, sm_90, sm_90a), "
       "got ";
   // No AVX2; 32 bits; nobody's name.
   EXPECT_EQ(parseError("cpu:sandybridge"), expected + "cpu:sandybridge");
@@ -354,6 +354,17 @@ TEST(TargetInfo, aListHasDevicesLastSinceTheyAreWanted) {
   EXPECT_EQ((*targets)[1].microarchitecture, "sm_90,sm_100,sm_120");
   EXPECT_EQ((*targets)[2].name, "sm_90");
   EXPECT_EQ((*targets)[2].microarchitecture, "");
+}
+
+TEST(TargetInfo, aDeviceMayBeOfOneCapabilityAlone) {
+  TargetInfo exact = parse("cuda:sm_90a"), later = parse("cuda:sm_90");
+  EXPECT_EQ(exact.programFeatures(), 90 | TFC_FEATURE_CUDA_EXACT);
+  EXPECT_EQ(later.programFeatures(), 90u);
+  EXPECT_TRUE(exact.hasWarpgroups());
+  EXPECT_FALSE(later.hasWarpgroups());
+  EXPECT_TRUE(later.hasOverlap());
+  EXPECT_FALSE(parse("cuda").hasOverlap());
+  EXPECT_FALSE(TargetInfo::findProgram("sm_80a").has_value());
 }
 
 TEST(TargetInfo, bothLevelsAreFastHereAndRunAnywhere) {
