@@ -169,7 +169,7 @@ def main():
     parser.add_argument("out", help="a folder that is not there yet")
     parser.add_argument("--bin", default=os.path.join(ROOT, "build/ci/bin"),
                         help="where tfc, tfc-run and tfc-bench are")
-    parser.add_argument("--target", default="cpu:x86-64-v3,cuda",
+    parser.add_argument("--target", default="cpu:x86-64-v3,cuda:sm_80,cuda:sm_90a",
                         help="as of tfc compile: a CPU's, and a GPU's")
     parser.add_argument("--small", action="store_true",
                         help="large models in toy sizes")
