@@ -37,7 +37,9 @@ struct FloatProduct {
     return form.gate ? columns() / 2 : columns();
   }
   int32_t stageBytes() const { return (rows() + columns()) * kRowBytes; }
-  int32_t sharedBytes() const { return kStages * stageBytes(); }
+  int32_t sharedBytes(const ProductForm &) const {
+    return kStages * stageBytes();
+  }
 
   /// The kernel's code, for a grid of as many blocks as there are tiles of
   /// columns (x) and of tokens (y), in the order of findTile. `shared` is the

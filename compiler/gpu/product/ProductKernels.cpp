@@ -88,11 +88,6 @@ static gpu::GPUFuncOp buildFunction(
   return function;
 }
 
-/// Of tiles, which run for long.
-static void beginAlone(gpu::GPUFuncOp function) {
-  function->setAttr(kBeginsAloneAttrName, UnitAttr::get(function.getContext()));
-}
-
 std::string ProductKernels::nameOf(const ProductForm &form, int64_t rows,
                                    int64_t columns) const {
   std::string name;
@@ -120,83 +115,39 @@ ProductKernel ProductKernels::buildSkinny(const ProductForm &form,
           tile.resultColumns(form), tile.threads()};
 }
 
-ProductKernel ProductKernels::buildTiled(const ProductForm &form,
-                                         const TiledProduct &tile) {
-  gpu::GPUFuncOp function = buildFunction(
-      kernels, form, nameOf(form, tile.side, tile.resultColumns(form)),
-      TiledProduct::kThreads, tile.sharedBytes(form),
-      [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
-        tile.build(t, form, operands, shared);
-      });
-  beginAlone(function);
-  return {function,
-          0,
-          tile.side,
-          tile.resultColumns(form),
-          TiledProduct::kThreads,
-          /*isForFewBlocks=*/&tile != std::end(kTiled) - 1};
+/// The most steps of k of what a tile is for, where it is for some alone.
+static int64_t mostDepthOf(const WarpgroupProduct &tile) {
+  return tile.mostDepth;
 }
+template <typename Tile> static int64_t mostDepthOf(const Tile &) { return 0; }
 
-ProductKernel ProductKernels::buildWarpgroups(const ProductForm &form,
-                                              const WarpgroupProduct &tile) {
-  std::string name = nameOf(form, tile.rows(), tile.resultColumns(form));
-  gpu::GPUFuncOp function = buildFunction(
-      kernels, form, tile.mostDepth ? name + "_short" : name, tile.threads(),
-      tile.sharedBytes(),
-      [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
-        tile.build(t, form, operands, shared);
-      });
-  beginAlone(function);
-  return {function,
-          0,
-          tile.rows(),
-          tile.resultColumns(form),
-          tile.threads(),
-          /*isForFewBlocks=*/&tile < std::begin(kWarpgroups) + 3,
-          tile.mostDepth};
-}
-
-ProductKernel ProductKernels::buildWidened(const ProductForm &form,
-                                           const WidenedWarpgroups &tile) {
-  gpu::GPUFuncOp function = buildFunction(
-      kernels, form, nameOf(form, tile.rows(), tile.resultColumns(form)),
-      tile.threads(), tile.sharedBytes(form),
-      [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
-        tile.build(t, form, operands, shared);
-      });
-  beginAlone(function);
-  return {function,
-          0,
-          tile.rows(),
-          tile.resultColumns(form),
-          tile.threads(),
-          /*isForFewBlocks=*/&tile != std::end(kWidenedWarpgroups) - 1};
-}
-
-ProductKernel ProductKernels::buildFloat(const ProductForm &form,
-                                         const FloatProduct &tile) {
-  bool isLast = &tile == std::end(kFloat) - 1;
-  gpu::GPUFuncOp function = buildFunction(
-      kernels, form, nameOf(form, tile.rows(), tile.resultColumns(form)),
-      tile.threads(), tile.sharedBytes(),
-      [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
-        tile.build(t, form, operands, shared);
-      });
-  beginAlone(function);
-  return {function,
-          0,
-          tile.rows(),
-          tile.resultColumns(form),
-          tile.threads(),
-          /*isForFewBlocks=*/!isLast};
+/// From the smallest tile to the largest: each is for products that would be
+/// few blocks of the next one, but for the last one and those for short sums.
+template <typename Tile>
+void ProductKernels::buildTiles(const ProductForm &form, ArrayRef<Tile> tiles,
+                                SmallVectorImpl<ProductKernel> &built) {
+  for (const Tile &tile : tiles) {
+    int64_t columns = tile.resultColumns(form), depth = mostDepthOf(tile);
+    std::string name = nameOf(form, tile.rows(), columns);
+    gpu::GPUFuncOp function = buildFunction(
+        kernels, form, depth ? name + "_short" : name, tile.threads(),
+        tile.sharedBytes(form),
+        [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
+          tile.build(t, form, operands, shared);
+        });
+    // They run for long.
+    function->setAttr(kBeginsAloneAttrName,
+                      UnitAttr::get(function.getContext()));
+    built.push_back({function, 0, tile.rows(), columns, tile.threads(),
+                     /*isForFewBlocks=*/&tile != &tiles.back() && depth == 0,
+                     depth});
+  }
 }
 
 SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
   SmallVector<ProductKernel> built;
   if (form.isFloat()) {
-    for (const FloatProduct &tile : kFloat) {
-      built.push_back(buildFloat(form, tile));
-    }
+    buildTiles<FloatProduct>(form, kFloat, built);
     return built;
   }
   ArrayRef<SkinnyProduct> few = listSkinny(form);
@@ -209,17 +160,11 @@ SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
     last.isStriped = true;
     built.push_back(buildSkinny(form, last));
   } else if (options.hasWarpgroups && form.isWidened()) {
-    for (const WidenedWarpgroups &tile : kWidenedWarpgroups) {
-      built.push_back(buildWidened(form, tile));
-    }
+    buildTiles<WidenedWarpgroups>(form, kWidenedWarpgroups, built);
   } else if (options.hasWarpgroups) {
-    for (const WarpgroupProduct &tile : kWarpgroups) {
-      built.push_back(buildWarpgroups(form, tile));
-    }
+    buildTiles<WarpgroupProduct>(form, kWarpgroups, built);
   } else {
-    for (const TiledProduct &tile : kTiled) {
-      built.push_back(buildTiled(form, tile));
-    }
+    buildTiles<TiledProduct>(form, kTiled, built);
   }
   return built;
 }

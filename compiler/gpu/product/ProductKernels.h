@@ -11,11 +11,7 @@
 
 namespace tfc {
 
-struct FloatProduct;
 struct SkinnyProduct;
-struct TiledProduct;
-struct WarpgroupProduct;
-struct WidenedWarpgroups;
 
 /// A kernel for products of one form, of up to `tokens` rows (0: of any number
 /// of them), in blocks of so many threads for a tile of the result each.
@@ -48,14 +44,11 @@ public:
 private:
   llvm::SmallVector<ProductKernel> build(const ProductForm &form);
   ProductKernel buildSkinny(const ProductForm &form, const SkinnyProduct &tile);
-  ProductKernel buildTiled(const ProductForm &form, const TiledProduct &tile);
-  ProductKernel buildWarpgroups(const ProductForm &form,
-                                const WarpgroupProduct &tile);
-  ProductKernel buildWidened(const ProductForm &form,
-                             const WidenedWarpgroups &tile);
-  ProductKernel buildFloat(const ProductForm &form, const FloatProduct &tile);
+  template <typename Tile>
+  void buildTiles(const ProductForm &form, llvm::ArrayRef<Tile> tiles,
+                  llvm::SmallVectorImpl<ProductKernel> &built);
   /// product_<rows>x<columns>_<element>_<number of the form>, of integers with
-  /// these before the number.
+  /// these before the number, for short sums with that behind it.
   std::string nameOf(const ProductForm &form, int64_t rows,
                      int64_t columns) const;
 

@@ -28,6 +28,8 @@ struct TiledProduct {
     return form.weightBytes(kSteps);
   }
 
+  constexpr int32_t rows() const { return side; }
+  constexpr int32_t threads() const { return kThreads; }
   /// Rows and columns of a warp; its products side by side, in rows of 16 and
   /// columns of 8; a thread's sums.
   constexpr int32_t warpSide() const { return side / 2; }

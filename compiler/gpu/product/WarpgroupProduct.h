@@ -33,7 +33,9 @@ struct WarpgroupProduct {
   int32_t stageBytes() const {
     return weightsOffset() + columns * StageCopies::kRowBytes;
   }
-  int32_t sharedBytes() const { return stages * stageBytes(); }
+  int32_t sharedBytes(const ProductForm &) const {
+    return stages * stageBytes();
+  }
   /// How many columns of the result a block does.
   int32_t resultColumns(const ProductForm &form) const {
     return form.gate ? columns / 2 : columns;
