@@ -11,9 +11,9 @@ namespace tfc {
 /// i32; none without it.
 constexpr llvm::StringLiteral kSharedBytesAttrName = "transformer.shared_bytes";
 
-/// On a kernel, and on a loop that becomes one, a unit: its blocks run for long,
-/// so that nothing is gained where it begins before the kernel in front has
-/// ended; and they would be crowded where that has left room.
+/// On a kernel, and on a loop that becomes one, a unit: its blocks run for
+/// long, so that nothing is gained where it begins before the kernel in front
+/// has ended; and they would be crowded where that has left room.
 constexpr llvm::StringLiteral kBeginsAloneAttrName = "transformer.begins_alone";
 
 /// On a launch, a unit: the kernel may begin before the one in front has ended.

@@ -34,7 +34,7 @@ def list_tensors(tfc, spec):
         pattern = re.search(r'\["([^"]*)"', source).group(1)
         first = int(numbers.get("first_layer", 0))
         step = int(numbers.get("layer_step", 1))
-        for number in range(layers):
+        for number in range(layers * experts):
             name = pattern.replace(
                 "{i}", str(first + number // experts * step)).replace(
                 "{e}", str(number % experts))

@@ -44,8 +44,8 @@ static int32_t launch_kernel(const tfc_step_v0 *step, uint32_t kernel,
                              int64_t blocks, int32_t is_causal, int32_t layer) {
   const tfc_step_v0 *device_step = (const tfc_step_v0 *)step->device_step;
   void *args[] = {(void *)&device_step, &is_causal, &layer};
-  tfc_launch_v0 launch = {
-      sizeof(launch), kernel, {(uint32_t)blocks, 1, 1}, 3, args, 0};
+  tfc_launch_v0 launch = {sizeof(launch), kernel, {(uint32_t)blocks, 1, 1}, 3,
+                          args,           0};
   return step->host->launch(step->host->ctx, &launch);
 }
 
