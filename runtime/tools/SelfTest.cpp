@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <random>
 
 namespace tfc::run {
@@ -407,6 +408,7 @@ rt::Result<SelfTestResult> runSelfTest(const CommandLine &line) {
   }
   const tfc_module_v0 &table = (*module)->table();
   SelfTestResult result;
+  std::optional<rt::Error> refused; // the first program that does not run here
   for (uint32_t i = 0; i < table.n_programs; ++i) {
     const tfc_program_v0 &program = table.programs[i];
     bool isMeant = line.program.empty() || line.program == program.name ||
@@ -415,10 +417,11 @@ rt::Result<SelfTestResult> runSelfTest(const CommandLine &line) {
       continue;
     }
     auto faults = testProgram(line, first->program->name, program);
-    if (!faults && line.program.empty() &&
+    if (!faults && line.program != program.name &&
         faults.error().code == rt::Code::Incompatible) {
       std::printf("%s: not run: %s\n", program.name,
                   faults.error().message.c_str());
+      refused = refused ? std::move(refused) : std::move(faults.error());
       continue;
     }
     if (!faults) {
@@ -429,6 +432,9 @@ rt::Result<SelfTestResult> runSelfTest(const CommandLine &line) {
     }
     ++result.programs;
     result.faults += *faults;
+  }
+  if (result.programs == 0 && refused && !line.program.empty()) {
+    return std::move(*refused);
   }
   if (result.programs == 0) {
     return rt::makeError(rt::Code::NotFound, line.library,
