@@ -156,10 +156,10 @@ static SmallVector<ProductKernel>
 chooseForDepth(ArrayRef<ProductKernel> kernels, int64_t depth) {
   SmallVector<ProductKernel> chosen;
   for (const ProductKernel &kernel : kernels) {
-    if (kernel.mostDepth == 0 || depth <= kernel.mostDepth) {
+    if (kernel.mostDepth == 0) {
       chosen.push_back(kernel);
-    }
-    if (kernel.mostDepth != 0 && depth <= kernel.mostDepth) {
+    } else if (depth <= kernel.mostDepth) {
+      chosen.push_back(kernel);
       break;
     }
   }

@@ -108,3 +108,8 @@ void StageCopies::request(Value base, Value stage) {
   requestRows(input, base, stage);
   requestRows(weights, base, stage);
 }
+
+Value tfc::nextSlot(ThreadBuilder &t, Value slot, int32_t stages) {
+  Value behind = t.add(slot, 1);
+  return t.select(t.isLess(behind, t.number(stages)), behind, t.number(0));
+}

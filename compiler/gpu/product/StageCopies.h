@@ -78,6 +78,9 @@ private:
   Source input, weights;
 };
 
+/// Of a ring of `stages`, the place behind `slot`.
+mlir::Value nextSlot(ThreadBuilder &t, mlir::Value slot, int32_t stages);
+
 } // namespace tfc
 
 #endif // TFC_COMPILER_GPU_PRODUCT_STAGECOPIES_H

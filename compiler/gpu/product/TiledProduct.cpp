@@ -36,7 +36,6 @@ private:
   Sums multiplyStage(Value slot, ArrayRef<Value> sums);
   Sums sumOverK();
   void finish(ArrayRef<Value> sums);
-  Value next(Value slot);
 
   ThreadBuilder &t;
   const TiledProduct &tile;
@@ -95,12 +94,6 @@ void TiledKernel::findFragments() {
     leftAt.push_back(at(left, high, 0));
     rightAt.push_back(at(right, low, tile.weightsOffset()));
   }
-}
-
-Value TiledKernel::next(Value slot) {
-  Value behind = t.add(slot, 1);
-  return t.select(t.isLess(behind, t.number(Tile::kStages)), behind,
-                  t.number(0));
 }
 
 void TiledKernel::request(Value slot, Value stage) {
@@ -167,8 +160,8 @@ TiledKernel::Sums TiledKernel::sumOverK() {
         Sums own(before.take_front(tile.sums()));
         Sums sums = widened ? widened->multiply(slot, stage, own)
                             : multiplyStage(slot, own);
-        sums.push_back(next(slot));
-        sums.push_back(next(free));
+        sums.push_back(nextSlot(t, slot, Tile::kStages));
+        sums.push_back(nextSlot(t, free, Tile::kStages));
         return sums;
       });
   last.truncate(static_cast<size_t>(tile.sums()));

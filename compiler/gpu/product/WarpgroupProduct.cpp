@@ -32,7 +32,6 @@ private:
   }
   Value multiplyStage(Value slot, Value sums);
   void requestStage(Value slot, Value stage);
-  Value next(Value slot);
 
   ThreadBuilder &t;
   const WarpgroupProduct &tile;
@@ -45,11 +44,6 @@ private:
 };
 
 } // namespace
-
-Value WarpgroupKernel::next(Value slot) {
-  Value behind = t.add(slot, 1);
-  return t.select(t.isLess(behind, t.number(tile.stages)), behind, t.number(0));
-}
 
 void WarpgroupKernel::requestStage(Value slot, Value stage) {
   copies.request(t.bytes(shared, t.scale(slot, tile.stageBytes())), stage);
@@ -105,8 +99,9 @@ void WarpgroupKernel::build() {
                         if (!tile.waitsAtOnce) {
                           waitForProducts(b, 1);
                         }
-                        return ThreadBuilder::Values{sums, next(before[1]),
-                                                     next(before[2])};
+                        return ThreadBuilder::Values{
+                            sums, nextSlot(t, before[1], tile.stages),
+                            nextSlot(t, before[2], tile.stages)};
                       })
                    .front();
   waitForProducts(b, 0);

@@ -51,7 +51,6 @@ private:
   }
   /// Which tile of widened weights stage number `stage` has.
   Value wideOf(Value stage) { return t.remainder(stage, 2); }
-  Value next(Value slot);
   /// Halves of a stage whose sums are scaled together: both are of one group,
   /// or there are none.
   bool isWhole() const { return form.group % kSteps == 0; }
@@ -77,11 +76,6 @@ private:
 };
 
 } // namespace
-
-Value WidenedKernel::next(Value slot) {
-  Value behind = t.add(slot, 1);
-  return t.select(t.isLess(behind, t.number(tile.stages)), behind, t.number(0));
-}
 
 /// Threads beside each other have rows beside each other, which are at
 /// different banks.
@@ -236,12 +230,13 @@ void WidenedKernel::build() {
         Value later = t.add(stage, ahead);
         t.when(t.isLess(later, stages), [&] { requestStage(free, later); });
         commitCopies(b);
-        Value following = t.add(stage, 1), nextSlot = next(slot);
+        Value following = t.add(stage, 1),
+              behind = nextSlot(t, slot, tile.stages);
         SmallVector<Value> nextZeros = loadZeros(following);
         waitForCopies(b, unsigned(ahead) - 1);
         t.barrier();
         t.when(t.isLess(following, stages),
-               [&] { widen(nextSlot, following, nextZeros); });
+               [&] { widen(behind, following, nextZeros); });
         waitForProducts(b, 0);
         if (isScaled) {
           for (auto [half, part] : llvm::enumerate(parts)) {
@@ -252,7 +247,7 @@ void WidenedKernel::build() {
         }
         showProducts(b);
         t.barrier();
-        sums.append({nextSlot, next(free)});
+        sums.append({behind, nextSlot(t, free, tile.stages)});
         return sums;
       });
   last.truncate(carried);
