@@ -9,8 +9,17 @@ DECODERS = {"lfm2": "Lfm2", "lfm2moe": "Lfm2Moe", "qwen35": "Qwen3_5Text",
             "bamba": "Bamba", "mamba2": "Mamba2"}
 # Their attention turns a part of each head.
 PARTIAL = ("qwen35", "qwen35moe", "qwen3next", "bamba")
-# There is nobody to say which position a token has.
-ALONE = ("mamba2",)
+
+
+def asks_positions(family, case):
+    """Whether anybody wants to know which position a token has."""
+    return family != "mamba2" and not (
+        family == "granitehybrid" and position_type(case) is None)
+
+
+def position_type(case):
+    """Of Granite 4: None turns neither queries nor keys."""
+    return ("rope", None)[case["seed"] // 2 % 2]
 
 
 def types_of(case, kind):
@@ -121,7 +130,7 @@ def hybrid(family, case):
             i for i, kind in enumerate(types) if kind == "full_attention"])
     taken = 1 + seed % 4
     return dict(keys, layer_types=types,
-                position_embedding_type=("rope", None)[seed // 2 % 2],
+                position_embedding_type=position_type(case),
                 num_experts_per_tok=taken,
                 num_local_experts=0 if seed % 5 == 0 else
                 taken + seed // 4 % 9,

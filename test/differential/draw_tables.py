@@ -247,7 +247,7 @@ def draw_case(random, cls):
         # test of numbers: a sign is all that is left of it, wherever it is
         # near zero.
         case["width"] = max(case["width"], 16)
-        if family in SLOPES + draw_states.ALONE:
+        if family in SLOPES or not draw_states.asks_positions(family, case):
             case["given_positions"] = False
         if family in WINDOWS + SLOPES + tuple(draw_states.DECODERS):
             case["rows"] = without_holes(case["rows"])
