@@ -23,10 +23,6 @@ PLAIN = ("bert", "gpt2", "llama", "t5")
 COPIED = ("run.sh", "run.py", "torch_step.py", "README.md")
 
 
-# What tfc says of a model that it has no kernels for.
-MISSING = "devices have no such program yet"
-
-
 class Refused(Exception):
     """A command that did not exit with 0."""
 
@@ -42,7 +38,7 @@ class Bundle:
     def __init__(self, out, binaries, target, is_small):
         self.out, self.binaries, self.target = out, binaries, target
         self.is_small = is_small
-        self.tiny, self.large, self.without = [], [], []
+        self.tiny, self.large = [], []
 
     def path(self, *parts):
         path = os.path.join(self.out, *parts)
@@ -65,7 +61,7 @@ class Bundle:
         for name in COPIED:
             shutil.copy2(os.path.join(HERE, name), self.path(name))
 
-    def add_tiny(self, family, model):
+    def add_family(self, family, model):
         """Its golden weights, and a library a level with taps."""
         spec = self.path("specs", f"{family}.json")
         self.tfc("import", os.path.join(GOLDEN, model), "-o", spec)
@@ -77,15 +73,6 @@ class Bundle:
             self.compile(spec, library, "--taps", f"--opt={level}")
             self.tiny.append({"name": f"{family} --opt={level}",
                               "library": library, "weights": weights})
-
-    def add_family(self, family, model):
-        try:
-            self.add_tiny(family, model)
-        except Refused as refused:
-            if MISSING not in str(refused):
-                raise
-            self.without.append(family)
-            shutil.rmtree(self.path("tiny", family))
 
     def make_spec(self, name, shape):
         spec = self.path("specs", f"{name}.json")
@@ -135,7 +122,6 @@ class Bundle:
         with open(self.path("bundle.json"), "w", encoding="utf-8") as stream:
             tiny = sorted(self.tiny, key=lambda test: test["name"])
             json.dump({"tfc": self.tfc("--version").splitlines(),
-                       "without": sorted(self.without),
                        "tiny": tiny, "large": self.large}, stream, indent=1)
         size = sum(os.path.getsize(os.path.join(folder, name))
                    for folder, _, names in os.walk(self.out) for name in names)

@@ -21,54 +21,13 @@ static Error expectedProgram(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
 }
 
-/// What of a sublayer devices have no program of; null where they have all.
-static const char *findHostOnly(const spec::Sublayer &sublayer,
-                                int64_t hidden) {
-  if (spec::stateWidth(sublayer, hidden) != 0) {
-    return "layers that keep a state";
-  }
-  if (sublayer.gruGate) {
-    return "gates in the place of sums";
-  }
-  if (std::holds_alternative<spec::Moe>(sublayer.f)) {
-    return "a mixture of experts";
-  }
-  const spec::Attention *attn = sublayer.attention();
-  return !attn                 ? nullptr
-         : attn->latent        ? "latent attention"
-         : attn->relative      ? "attention with relative terms"
-         : attn->sparse        ? "block-sparse attention"
-         : attn->roundedSlopes ? "attention with rounded slopes"
-                               : nullptr;
-}
-
-static const char *findHostOnly(const spec::ModelSpec &model) {
-  for (const spec::Stack *stack : model.stacks()) {
-    for (const spec::LayerRun &run : stack->runs) {
-      for (const spec::Sublayer &sublayer : run.sublayers) {
-        if (const char *what = findHostOnly(sublayer, model.hidden)) {
-          return what;
-        }
-      }
-    }
-  }
-  return nullptr;
-}
-
 /// A program that is fast at products of bf16 or int8 is one of a model that
-/// may be computed so, and none of plain loops. aarch64 has none of integers,
-/// and a device none of what findHostOnly names.
+/// may be computed so, and none of plain loops. aarch64 has none of integers.
 static Error checkFactors(ArrayRef<TargetInfo> targets,
                           const spec::ModelSpec &model,
                           const CompileOptions &options) {
   Factors wanted = factorsOf(model, options);
-  const char *hostOnly = findHostOnly(model);
   for (const TargetInfo &target : targets) {
-    if (target.isDevice() && hostOnly) {
-      return expectedProgram(
-          "expected --target of CPUs for " + Twine(hostOnly) +
-          " (devices have no such program yet), got " + target.name);
-    }
     if (target.isDevice() && model.decoder &&
         model.cache == spec::Storage::Int8) {
       return expectedProgram(

@@ -69,6 +69,12 @@ static bool isRouted(Value value) {
   return llvm::any_of(value.getUsers(), llvm::IsaPred<RouteOp>);
 }
 
+/// Whether `value` has the terms of sums alone, which may be far greater than
+/// those.
+static bool isTerm(Value value) {
+  return llvm::all_of(value.getUsers(), llvm::IsaPred<CombineOp>);
+}
+
 /// Rows in other elements: each is what it is.
 static Value convertRows(Operation *user, Value rows, Type element) {
   // Where threads write what they share, nothing else stands.
@@ -313,8 +319,8 @@ struct ChoosePrecisionPass
     Type element = elementOf(&getContext(), values);
     SmallVector<Operation *> computing;
     getOperation().walk([&](Operation *op) {
-      if (computesRows(op) && !isOutput(op->getResult(0)) &&
-          !isRouted(op->getResult(0))) {
+      Value rows = computesRows(op) ? op->getResult(0) : Value();
+      if (rows && !isOutput(rows) && !isRouted(rows) && !isTerm(rows)) {
         computing.push_back(op);
       }
     });

@@ -5,6 +5,7 @@
 #include "compiler/gpu/product/ProductKernels.h"
 #include "compiler/gpu/thread/KernelModule.h"
 #include "compiler/support/ClearStatistics.h"
+#include "dialect/PanelShape.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -47,6 +48,14 @@ static Value strideOf(ImplicitLocOpBuilder &b, Value buffer) {
   return number(b, strides[0]);
 }
 
+/// 1 where rows have none.
+static int64_t countExperts(transformer::ProductOp op) {
+  bool ofExperts = static_cast<bool>(op.getExperts());
+  return transformer::PanelShape(cast<ShapedType>(op.getPanels().getType()),
+                                 ofExperts)
+      .experts;
+}
+
 /// What a launch passes; `tokens` is an index.
 static ProductOperands buildOperands(ImplicitLocOpBuilder &b,
                                      transformer::ProductOp op,
@@ -76,6 +85,10 @@ static ProductOperands buildOperands(ImplicitLocOpBuilder &b,
   } else {
     operands.rows = addresses(op.getRows());
   }
+  if (Value experts = op.getExperts()) {
+    operands.experts = addressOf(b, experts);
+    operands.numExperts = number(b, countExperts(op));
+  }
   operands.tokens = arith::IndexCastOp::create(b, b.getI32Type(), tokens);
   operands.width = number(b, transformer::widthOf(op.getInit()));
   operands.depth = number(b, transformer::widthOf(op.getInput()));
@@ -89,19 +102,43 @@ static ProductOperands buildOperands(ImplicitLocOpBuilder &b,
   return operands;
 }
 
+namespace {
+
+/// The sizes of a result; `tokens` is an index. Rows without experts have one.
+struct ResultSize {
+  int64_t width, experts;
+  bool ofExperts;
+  Value tokens;
+};
+
+} // namespace
+
+/// How many tiles of rows `kernel` does, or of experts how many they are at
+/// most: each expert that is there may have one that is not whole.
+static Value countRowTiles(ImplicitLocOpBuilder &b, const ProductKernel &kernel,
+                           const ResultSize &size) {
+  Value rows = arith::ConstantIndexOp::create(b, kernel.tileRows);
+  if (size.ofExperts) {
+    Value experts = arith::ConstantIndexOp::create(b, size.experts);
+    return arith::AddIOp::create(
+        b, arith::DivUIOp::create(b, size.tokens, rows),
+        arith::MinUIOp::create(b, size.tokens, experts));
+  }
+  // A kernel for few rows alone has them all in one tile.
+  return kernel.tokens != 0
+             ? arith::ConstantIndexOp::create(b, 1).getResult()
+             : arith::CeilDivUIOp::create(b, size.tokens, rows).getResult();
+}
+
 static void buildLaunch(ImplicitLocOpBuilder &b, const ProductKernel &kernel,
-                        int64_t width, Value tokens,
+                        const ResultSize &size,
                         const ProductOperands &operands) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, value);
   };
   Value one = constant(1);
-  Value columns = constant(llvm::divideCeil(width, kernel.tileColumns));
-  // A kernel for few rows alone has them all in one tile.
-  Value rows = one;
-  if (kernel.tokens == 0) {
-    rows = arith::CeilDivUIOp::create(b, tokens, constant(kernel.tileRows));
-  }
+  Value columns = constant(llvm::divideCeil(size.width, kernel.tileColumns));
+  Value rows = countRowTiles(b, kernel, size);
   gpu::LaunchFuncOp::create(
       b, kernel.function, gpu::KernelDim3{columns, rows, one},
       gpu::KernelDim3{constant(kernel.threads), one, one},
@@ -112,42 +149,48 @@ static void buildLaunch(ImplicitLocOpBuilder &b, const ProductKernel &kernel,
 constexpr int64_t kFewBlocks = 64;
 
 /// The most rows that the first of `kernels` does, which is not the last: of
-/// small tiles one row of them at least.
-static int64_t mostTokens(ArrayRef<ProductKernel> kernels, int64_t width) {
+/// small tiles one row of them at least. Of experts so many that one of them
+/// has on average what fills a small tile, or half of what a kernel for few
+/// rows does, since some have more than others.
+static int64_t mostTokens(ArrayRef<ProductKernel> kernels,
+                          const ResultSize &size) {
   const ProductKernel &first = kernels.front();
+  if (size.ofExperts) {
+    return size.experts * (first.tokens ? first.tokens / 2 : first.tileRows);
+  }
   if (!first.isForFewBlocks) {
     return first.tokens;
   }
   const ProductKernel &next = kernels[1];
-  auto across = static_cast<int64_t>(llvm::divideCeil(width, next.tileColumns));
+  auto across =
+      static_cast<int64_t>(llvm::divideCeil(size.width, next.tileColumns));
   return std::max(kFewBlocks / across * next.tileRows, first.tileRows);
 }
 
 /// Of `kernels`, the first one that has room for all rows, which are more than
 /// `done`.
 static void buildChoice(ImplicitLocOpBuilder &b,
-                        ArrayRef<ProductKernel> kernels, int64_t width,
-                        Value tokens, const ProductOperands &operands,
-                        int64_t done = 0) {
+                        ArrayRef<ProductKernel> kernels, const ResultSize &size,
+                        const ProductOperands &operands, int64_t done = 0) {
   const ProductKernel &first = kernels.front();
   if (kernels.size() == 1) {
-    buildLaunch(b, first, width, tokens, operands);
+    buildLaunch(b, first, size, operands);
     return;
   }
-  int64_t mostOfFirst = mostTokens(kernels, width);
+  int64_t mostOfFirst = mostTokens(kernels, size);
   if (mostOfFirst <= done) {
-    buildChoice(b, kernels.drop_front(), width, tokens, operands, done);
+    buildChoice(b, kernels.drop_front(), size, operands, done);
     return;
   }
   Value most = arith::ConstantIndexOp::create(b, mostOfFirst);
   Value fits =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::sle, tokens, most);
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sle, size.tokens, most);
   auto branch = scf::IfOp::create(b, fits, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  buildLaunch(b, first, width, tokens, operands);
+  buildLaunch(b, first, size, operands);
   b.setInsertionPointToStart(branch.elseBlock());
-  buildChoice(b, kernels.drop_front(), width, tokens, operands, mostOfFirst);
+  buildChoice(b, kernels.drop_front(), size, operands, mostOfFirst);
 }
 
 /// Of `kernels` those for sums of `depth` steps: one that is for such alone is
@@ -205,11 +248,12 @@ struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
         arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tokens, zero);
     auto branch = scf::IfOp::create(b, isAny);
     b.setInsertionPointToStart(branch.thenBlock());
+    ResultSize size = {transformer::widthOf(op.getInit()), countExperts(op),
+                       form->ofExperts, tokens};
     buildChoice(b,
                 chooseForDepth(kernels.find(*form),
                                transformer::widthOf(op.getInput())),
-                transformer::widthOf(op.getInit()), tokens,
-                buildOperands(b, op, gate, tokens));
+                size, buildOperands(b, op, gate, tokens));
     op.erase();
     ++numProducts;
     if (gate) {

@@ -76,6 +76,12 @@ public:
   static bool isRelative(transformer::PagedAttentionOp op) {
     return bool(op.getDistanceRows());
   }
+  /// Whether a score follows from the product of query and key, from their
+  /// places and from nothing else of the row.
+  static bool isOfProduct(transformer::PagedAttentionOp op) {
+    return !isRelative(op) && !op.getQueryBias() && !op.getSegments() &&
+           !op.getSparseBlock() && !op.getRoundedSlopes();
+  }
   mlir::Value keyTable() { return op.getRelativeKeys(); }
   mlir::Value queryTable() { return op.getRelativeQueries(); }
   mlir::Value valueTable() { return op.getRelativeValues(); }

@@ -145,6 +145,6 @@ void tfc::expandLaneKernel(Operation *op, Value step, int64_t lanes,
         expandChooseExperts(choose, rewriter);
       })
       .Case([&](transformer::SortByExpertOp sort) {
-        expandSortByExpert(sort, rewriter);
+        expandSortByExpert(sort, /*inTurns=*/lanes > 1, rewriter);
       });
 }

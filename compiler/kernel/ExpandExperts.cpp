@@ -305,37 +305,74 @@ void tfc::expandChooseExperts(transformer::ChooseExpertsOp op,
   rewriter.eraseOp(op);
 }
 
-void tfc::expandSortByExpert(transformer::SortByExpertOp op,
-                             RewriterBase &rewriter) {
-  rewriter.setInsertionPoint(op);
-  KernelBuilder k(op.getLoc(), rewriter, Value());
-  ImplicitLocOpBuilder &b = k.builder();
-  auto load = [&](Value buffer, ValueRange place) -> Value {
-    Value number = memref::LoadOp::create(b, buffer, place);
-    return arith::IndexCastOp::create(b, b.getIndexType(), number);
-  };
-  auto store = [&](Value index, Value buffer, ValueRange place) {
-    Value number = arith::IndexCastOp::create(b, b.getI32Type(), index);
-    memref::StoreOp::create(b, number, buffer, place);
-  };
-  auto experts = static_cast<int64_t>(op.getExperts());
-  int64_t perToken = transformer::widthOf(op.getIds());
-  Value rows = memref::DimOp::create(b, op.getIds(), 0);
-  auto forEachPair = [&](function_ref<void(Value, Value)> body) {
+namespace {
+
+/// Emits the order of pairs of a row and an expert.
+class OrderEmitter {
+public:
+  OrderEmitter(transformer::SortByExpertOp op, OpBuilder &builder)
+      : op(op), k(op.getLoc(), builder, Value()), b(k.builder()),
+        experts(static_cast<int64_t>(op.getExperts())),
+        perToken(transformer::widthOf(op.getIds())),
+        rows(memref::DimOp::create(b, op.getIds(), 0)) {}
+
+  void emitInTurns();
+  void emitByExpert();
+
+private:
+  /// By row and then by slot.
+  void forEachPair(function_ref<void(Value, Value)> body) {
     k.loop(rows, [&](Value row) {
       k.loop(k.constant(perToken), [&](Value slot) { body(row, slot); });
     });
-  };
+  }
+  /// x = init; for each pair: x = body(row, slot, x)
+  Value forEachPair(Value init, function_ref<Value(Value, Value, Value)> body) {
+    return k.reduce(rows, init, [&](Value row, Value outer) {
+      return k.reduce(
+          k.constant(perToken), outer,
+          [&](Value slot, Value inner) { return body(row, slot, inner); });
+    });
+  }
+  Value load(Value buffer, ValueRange place) {
+    Value number = memref::LoadOp::create(b, buffer, place);
+    return arith::IndexCastOp::create(b, b.getIndexType(), number);
+  }
+  void store(Value index, Value buffer, ValueRange place) {
+    Value number = arith::IndexCastOp::create(b, b.getI32Type(), index);
+    memref::StoreOp::create(b, number, buffer, place);
+  }
+  Value addIf(Value condition, Value count) {
+    return arith::SelectOp::create(b, condition, k.add(count, 1), count);
+  }
+  /// Pair (row, slot), of `expert`, is the one at `place`.
+  void storePair(Value row, Value slot, Value expert, Value place) {
+    store(row, op.getRows(), place);
+    store(expert, op.getSorted(), place);
+    store(place, op.getPlaces(), {row, slot});
+  }
+
+  transformer::SortByExpertOp op;
+  KernelBuilder k;
+  ImplicitLocOpBuilder &b;
+  int64_t experts, perToken;
+  Value rows;
+};
+
+} // namespace
+
+/// Counts, then places, with a counter for each expert.
+void OrderEmitter::emitInTurns() {
+  Value none = k.constant(0);
   // Where the next row of each expert goes: behind those of the ones before.
   Value next =
       memref::AllocOp::create(b, MemRefType::get({experts}, b.getI32Type()));
-  k.loop(k.constant(experts),
-         [&](Value expert) { store(k.constant(0), next, expert); });
+  k.loop(k.constant(experts), [&](Value expert) { store(none, next, expert); });
   forEachPair([&](Value row, Value slot) {
     Value expert = load(op.getIds(), {row, slot});
     store(k.add(load(next, expert), 1), next, expert);
   });
-  k.reduce(k.constant(experts), k.constant(0), [&](Value expert, Value first) {
+  k.reduce(k.constant(experts), none, [&](Value expert, Value first) {
     Value count = load(next, expert);
     store(first, next, expert);
     return k.add(first, count);
@@ -344,9 +381,33 @@ void tfc::expandSortByExpert(transformer::SortByExpertOp op,
     Value expert = load(op.getIds(), {row, slot});
     Value place = load(next, expert);
     store(k.add(place, 1), next, expert);
-    store(row, op.getRows(), place);
-    store(expert, op.getSorted(), place);
-    store(place, op.getPlaces(), {row, slot});
+    storePair(row, slot, expert, place);
   });
+}
+
+/// An expert's pairs begin behind all that are of the ones before.
+void OrderEmitter::emitByExpert() {
+  Value none = k.constant(0);
+  auto loop =
+      scf::ParallelOp::create(b, none, k.constant(experts), k.constant(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value own = loop.getInductionVars()[0];
+  Value first =
+      forEachPair(none, [&](Value row, Value slot, Value count) -> Value {
+        return addIf(k.isLess(load(op.getIds(), {row, slot}), own), count);
+      });
+  forEachPair(first, [&](Value row, Value slot, Value place) -> Value {
+    Value isOwn = k.isEqual(load(op.getIds(), {row, slot}), own);
+    k.when(isOwn, [&] { storePair(row, slot, own, place); });
+    return addIf(isOwn, place);
+  });
+}
+
+void tfc::expandSortByExpert(transformer::SortByExpertOp op, bool inTurns,
+                             RewriterBase &rewriter) {
+  rewriter.setInsertionPoint(op);
+  OrderEmitter order(op, rewriter);
+  inTurns ? order.emitInTurns() : order.emitByExpert();
   rewriter.eraseOp(op);
 }

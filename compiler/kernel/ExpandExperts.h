@@ -12,9 +12,10 @@ namespace tfc {
 void expandChooseExperts(transformer::ChooseExpertsOp op,
                          mlir::RewriterBase &rewriter);
 
-/// Counts, then places: on the calling thread, in time linear in pairs of a row
-/// and an expert.
-void expandSortByExpert(transformer::SortByExpertOp op,
+/// In turns: counts, then places, on the calling thread, in time linear in
+/// pairs of a row and an expert. Otherwise experts in parallel, each of which
+/// looks at all pairs: a device's host code cannot look at any.
+void expandSortByExpert(transformer::SortByExpertOp op, bool inTurns,
                         mlir::RewriterBase &rewriter);
 
 } // namespace tfc

@@ -77,13 +77,17 @@ private:
   ImplicitLocOpBuilder &b;
   CacheGeometry cache;
   int64_t lanes, heads, width, values;
+  /// Parts of an item that may be at work, each with memory of its own: a
+  /// device, whose code is of one lane, has a worker for each item, and a
+  /// thread for each part of it.
+  int64_t parts;
   /// Positions, or columns, whose sums are in registers at a time.
   int64_t tile;
   // The worker's memory, in vectors: the query by columns, its sums, scores
   // (later weights) of a stretch; the greatest score, the total of weights, and
   // by how much what was before decays.
   int64_t sums, scores, highest, total, decay, size;
-  Value memory, worker;
+  Value memory, worker, origin; // where in the worker's memory the part's is
 };
 
 } // namespace
@@ -94,26 +98,28 @@ LatentKernel::LatentKernel(transformer::PagedLatentOp op,
     : op(op), k(op.getLoc(), builder, step), b(k.builder()), cache(cache),
       lanes(lanes), heads(op.getNumHeads()),
       width(op.getCache().getType().getHeadDim()),
-      values(op.getCache().getType().getValues()), tile(lanes) {
+      values(op.getCache().getType().getValues()),
+      parts(lanes == 1 ? heads : 1), tile(lanes) {
   sums = width;
   scores = sums + values;
   highest = scores + cache.blockTokens;
   total = highest + 1;
   decay = total + 1;
   size = llvm::alignTo((decay + 1) * lanes, 16);
-  auto type = MemRefType::get({ShapedType::kDynamic, size}, b.getF32Type());
+  auto type =
+      MemRefType::get({ShapedType::kDynamic, parts * size}, b.getF32Type());
   memory = memref::AllocOp::create(b, type, workers);
 }
 
 Value LatentKernel::load(Value place) {
-  Value at[] = {worker, k.scale(place, lanes)};
+  Value at[] = {worker, k.add(k.scale(place, lanes), origin)};
   return lanes == 1 ? Value(memref::LoadOp::create(b, memory, at))
                     : Value(vector::LoadOp::create(b, f32Vector(k, lanes),
                                                    memory, at));
 }
 
 void LatentKernel::store(Value value, Value place) {
-  Value at[] = {worker, k.scale(place, lanes)};
+  Value at[] = {worker, k.add(k.scale(place, lanes), origin)};
   if (lanes == 1) {
     memref::StoreOp::create(b, value, memory, at);
   } else {
@@ -169,7 +175,9 @@ void LatentKernel::emitWrites() {
 void LatentKernel::emitAttention() {
   int64_t groups = llvm::divideCeil(heads, lanes);
   k.forEachItem(cache, groups, [&](const ItemPart &own, const ItemPart &) {
-    worker = transformer::WorkerOp::create(b, b.getIndexType());
+    Value thread = transformer::WorkerOp::create(b, b.getIndexType());
+    worker = k.divide(thread, parts);
+    origin = k.scale(k.remainder(thread, parts), size);
     const WorkItem &item = own.item;
     k.loop(item.rows, [&](Value row) {
       Query query;
@@ -200,7 +208,7 @@ void LatentKernel::loadQuery(const Query &query) {
     k.loop(k.constant(width), [&](Value d) {
       Value at[] = {query.token, k.add(first, d)};
       Value q = arith::MulFOp::create(b, k.loadFloat(op.getQuery(), at), scale);
-      Value to[] = {worker, k.add(k.scale(d, lanes), lane)};
+      Value to[] = {worker, k.add(k.add(k.scale(d, lanes), lane), origin)};
       memref::StoreOp::create(b, q, memory, to);
     });
   });
@@ -306,7 +314,7 @@ void LatentKernel::storeResult(const Query &query) {
       k.min(k.constant(lanes), k.subtract(k.constant(heads), query.firstHead));
   k.loop(own, [&](Value lane) {
     auto number = [&](Value place) -> Value {
-      Value at[] = {worker, k.add(k.scale(place, lanes), lane)};
+      Value at[] = {worker, k.add(k.add(k.scale(place, lanes), lane), origin)};
       return memref::LoadOp::create(b, memory, at);
     };
     Value factor = number(k.constant(total));

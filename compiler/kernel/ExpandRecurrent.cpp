@@ -195,8 +195,9 @@ void tfc::expandRecurrence(transformer::RaggedRecurrenceOp op, Value step,
   StateLayout layout(op.getState().getType());
   auto heads = static_cast<int64_t>(op.getHeads());
   // As many columns as stay in the nearest cache with all of their keys, and a
-  // sum's latency is hidden by the others.
-  constexpr int64_t vectors = 4;
+  // sum's latency is hidden by the others. Of numbers one, so that threads of a
+  // device beside each other have columns beside each other.
+  int64_t vectors = lanes > 1 ? 4 : 1;
   forEachColumnTile(
       k, step, {heads}, transformer::widthOf(op.getValue()) / heads, lanes,
       vectors, [&](Value sequence, ValueRange places, ColumnTile &tile) {

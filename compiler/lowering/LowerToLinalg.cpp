@@ -160,25 +160,24 @@ static LogicalResult lowerOutput(transformer::OutputOp op) {
 /// Whether kernels of rows do a product: rows of f32 or of 16 bits, whole times
 /// `multiple` elements of the latter long, and a matrix of the same, or of
 /// integers beside 16 bits.
-static bool isOfRows(transformer::LinearOp op, int64_t multiple) {
-  Type element = getElementTypeOrSelf(op.getInput());
-  Type kept = getElementTypeOrSelf(op.getWeight());
+static bool isOfRows(Value input, Value weight, int64_t multiple) {
+  Type element = getElementTypeOrSelf(input);
+  Type kept = getElementTypeOrSelf(weight);
   bool isNarrow = element.isFloat(16);
-  int64_t halves = transformer::widthOf(op.getInput()) * (isNarrow ? 1 : 2);
+  int64_t halves = transformer::widthOf(input) * (isNarrow ? 1 : 2);
   return (isNarrow || element.isF32()) &&
          (kept == element || (isNarrow && kept.isInteger())) &&
          halves % multiple == 0;
 }
 
 /// Says that there are products that no kernel reads, by the first one.
-static void reportPlain(ArrayRef<transformer::LinearOp> plain,
-                        int64_t multiple) {
+static void reportPlain(ArrayRef<Operation *> plain, int64_t multiple) {
   if (!plain.empty()) {
-    transformer::LinearOp first = plain.front();
-    emitRemark(first.getLoc())
+    Operation *first = plain.front();
+    emitRemark(first->getLoc())
         << "expected rows of f32 or of 16 bits, a multiple of " << 2 * multiple
         << " bytes long, and a matrix like them, got "
-        << first.getInput().getType()
+        << first->getOperand(0).getType()
         << ": a plain loop does this product, and " << plain.size() - 1
         << " more";
   }
@@ -303,15 +302,31 @@ static void packExperts(ModuleOp module, int64_t panel, int64_t bf16Word) {
   module.walk([&](transformer::HeadLinearOp op) { packWeight(op); });
 }
 
+/// Matrices of experts, floats that nobody else reads; products that kernels do
+/// not do are added to `plain`.
+static void packExpertRows(ModuleOp module, int64_t multiple,
+                           SmallVectorImpl<Operation *> &plain) {
+  SymbolTable symbols(module);
+  module.walk([&](transformer::ExpertLinearOp op) {
+    auto weight = op.getWeight().getDefiningOp<transformer::WeightOp>();
+    if (weight && isOfRows(op.getInput(), op.getWeight(), multiple)) {
+      pack(symbols.lookup(weight.getName()), /*panel=*/1, /*word=*/1);
+    } else {
+      plain.push_back(op);
+    }
+  });
+}
+
 /// Those of such products alone are for kernels, which read them as they are,
 /// or integers as fragments have them, and scales of their groups for eight
 /// rows at a time: as many as a fragment has.
 static void packRows(ModuleOp module, int64_t multiple) {
-  SmallVector<transformer::LinearOp> plain;
+  SmallVector<Operation *> plain;
   for (auto &[parameter, products] : findProducts(module)) {
     auto matrix = cast<transformer::ParameterOp>(parameter);
-    if (!llvm::all_of(products,
-                      [&](auto op) { return isOfRows(op, multiple); })) {
+    if (!llvm::all_of(products, [&](transformer::LinearOp op) {
+          return isOfRows(op.getInput(), op.getWeight(), multiple);
+        })) {
       packPlainFours(matrix);
       llvm::append_range(plain, products);
     } else if (matrix.getTensorType().getElementType().isInteger()) {
@@ -323,6 +338,7 @@ static void packRows(ModuleOp module, int64_t multiple) {
       pack(matrix, /*panel=*/1, /*word=*/1);
     }
   }
+  packExpertRows(module, multiple, plain);
   reportPlain(plain, multiple);
 }
 

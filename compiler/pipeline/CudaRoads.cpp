@@ -23,9 +23,9 @@ static const StringRef bufferOps[] = {
     "transformer.parameter", "transformer.worker", "transformer.product",
     "transformer.yield"};
 
-static const StringRef kernelDialects[] = {"builtin", "func", "arith",  "math",
-                                           "memref",  "scf",  "vector", "llvm",
-                                           "gpu",     "nvvm"};
+static const StringRef kernelDialects[] = {
+    "builtin", "func",   "arith", "math", "memref", "scf",
+    "affine",  "vector", "llvm",  "gpu",  "nvvm"};
 static const StringRef kernelOps[] = {"transformer.parameter"};
 
 static const Stage bufferStage = {

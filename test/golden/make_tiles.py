@@ -26,8 +26,19 @@ TILES = (
         hf.Qwen3Config, **{**WIDE, "hidden_size": 24, "num_hidden_layers": 1},
         num_attention_heads=8, num_key_value_heads=1, head_dim=128),
      ("ragged", "borders")),
+    # Experts with more rows than a tile has, and with fewer; with biases.
+    ("qwen3moe-tiles", hf.Qwen3MoeForCausalLM, config(
+        hf.Qwen3MoeConfig, **{**WIDE, "num_hidden_layers": 1}, head_dim=16,
+        num_experts=6, num_experts_per_tok=2, moe_intermediate_size=40,
+        norm_topk_prob=True, decoder_sparse_step=1, mlp_only_layers=[]),
+     ("one", "few", "borders")),
+    ("gptoss-tiles", hf.GptOssForCausalLM, config(
+        hf.GptOssConfig, **{**WIDE, "hidden_size": 32, "num_hidden_layers": 2,
+                            "intermediate_size": 24},
+        head_dim=16, num_local_experts=3, num_experts_per_tok=2,
+        sliding_window=50, swiglu_limit=1.5), ("ragged", "borders")),
 )
-GENERATING = ("llama-tiles", "qwen3-tiles")
+GENERATING = ("llama-tiles", "qwen3-tiles", "qwen3moe-tiles")
 
 
 def write(out):

@@ -306,7 +306,8 @@ bool tfc::suitsTensorCores(transformer::CacheType type) {
 bool tfc::suitsTensorCores(transformer::PagedAttentionOp op) {
   transformer::CacheType type = op.getCache().getType();
   Type query = cast<MemRefType>(op.getQuery().getType()).getElementType();
-  return suitsTensorCores(type) && query == type.getElementType();
+  return suitsTensorCores(type) && query == type.getElementType() &&
+         AttentionScore::isOfProduct(op);
 }
 
 /// The items of few queries, if there may be one: the host knows how many

@@ -52,6 +52,12 @@ private:
   /// The lane's score: that of `position`.
   Value score(const WarpQuery &query, Value block, Value position);
   Value dot(const WarpQuery &query, Value key);
+  /// Columns of the query as products with keys have them.
+  Value loadQuery(const WarpQuery &query, Value column, int64_t count);
+  /// The value's number in `column` of the head, at `address`, and what its
+  /// distance adds to it.
+  Value loadValue(const WarpQuery &query, Value position, Value address,
+                  Value column);
   /// sums + the weights of the chunk's lanes times the values.
   Values addValues(const WarpQuery &query, Value block, Value begin,
                    Value weight, Values sums);
@@ -91,6 +97,7 @@ void WarpAttention::emit() {
     query.token = k.add(item.firstToken, k.add(item.firstRow, row));
     query.kvHead = k.divide(places[1], group);
     static_cast<ScoreRow &>(query) = scores.rowOf(item, row, places[1]);
+    scores.beginSegments(item, row, query);
     if (query.first) {
       query.first = k.min(query.first, query.end);
     }
@@ -173,7 +180,27 @@ Value WarpAttention::score(const WarpQuery &query, Value block,
   Value slot = k.remainder(position, cache.blockTokens);
   Value key = buildAddress(b, cache.keys(k, block, query.kvHead), slot,
                            cache.positionBytes);
-  return scores.score(dot(query, key), query, position);
+  Value product = scores.addRelative(
+      dot(query, key), query, position, cache.headDim,
+      [&](Value d) {
+        return scores.tableQuery(query.token, columnOf(query, d));
+      },
+      [&](Value d) {
+        return cache.load(k, buildAddress(b, key, d, cache.elementBytes),
+                          b.getF32Type());
+      });
+  return scores.score(product, query, position);
+}
+
+Value WarpAttention::loadQuery(const WarpQuery &query, Value column,
+                               int64_t count) {
+  Value q = loadRowVector(k, op.getQuery(), query.token, column, count);
+  if (Value bias = scores.queryBias()) {
+    Value own =
+        vector::LoadOp::create(b, cast<VectorType>(q.getType()), bias, column);
+    q = arith::AddFOp::create(b, q, own);
+  }
+  return q;
 }
 
 Value WarpAttention::dot(const WarpQuery &query, Value key) {
@@ -194,9 +221,8 @@ Value WarpAttention::dot(const WarpQuery &query, Value key) {
                }
                Value sum = carried.front();
                for (auto [i, vector] : llvm::enumerate(keys)) {
-                 Value q =
-                     loadRowVector(k, op.getQuery(), query.token,
-                                   columnOf(query, k.add(d, i * width)), width);
+                 Value q = loadQuery(
+                     query, columnOf(query, k.add(d, i * width)), width);
                  sum = math::FmaOp::create(b, q, vector, sum);
                }
                return {sum};
@@ -207,6 +233,19 @@ Value WarpAttention::dot(const WarpQuery &query, Value key) {
     sum = arith::AddFOp::create(b, sum, vector::ExtractOp::create(b, sums, i));
   }
   return sum;
+}
+
+Value WarpAttention::loadValue(const WarpQuery &query, Value position,
+                               Value address, Value column) {
+  Value value = cache.load(
+      k, buildAddress(b, address, column, cache.elementBytes), b.getF32Type());
+  if (Value table = scores.valueTable()) {
+    Value row = scores.tableRow(k.subtract(position, query.position));
+    Value first = scores.tableColumn(table, columnOf(query, k.constant(0)));
+    Value own = k.loadFloat(table, ValueRange{row, k.add(first, column)});
+    value = arith::AddFOp::create(b, value, own);
+  }
+  return value;
 }
 
 /// Positions beside those that the query sees have the weight zero, and the
@@ -235,9 +274,8 @@ Values WarpAttention::addValues(const WarpQuery &query, Value block,
           Value address =
               buildAddress(b, values, k.add(slot, seen), cache.positionBytes);
           for (Value column : columns) {
-            loaded.push_back(cache.load(
-                k, buildAddress(b, address, column, cache.elementBytes),
-                b.getF32Type()));
+            loaded.push_back(
+                loadValue(query, k.add(begin, seen), address, column));
           }
         }
         for (int64_t u = 0; u < kValuePositions; ++u) {
@@ -253,7 +291,7 @@ Values WarpAttention::addValues(const WarpQuery &query, Value block,
 
 bool tfc::fitsWarp(transformer::CacheType type) {
   // Nobody here multiplies by scales.
-  return !type.getElementType().isInteger() &&
+  return !type.getElementType().isInteger() && !type.isLatent() &&
          type.getHeadDim() <= kMaxColumns * WarpBuilder::kLanes;
 }
 

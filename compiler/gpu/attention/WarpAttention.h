@@ -9,7 +9,7 @@
 namespace tfc {
 
 /// Whether a warp's registers hold a query's sums (head_dim is at most 1024),
-/// and keys and values are floats.
+/// and keys and values are floats of their own.
 bool fitsWarp(transformer::CacheType type);
 
 /// Expands `op`, whose cache fits a warp, into a parallel loop over items,

@@ -111,7 +111,7 @@ void FloatKernel::findWeights(Source &source) {
 }
 
 void FloatKernel::findPlaces() {
-  first = findTile(t, tile.rows(), tile.resultColumns(form));
+  first = findTile(t, form, tile.rows(), tile.resultColumns(form));
   Value warp = t.warp(), lane = t.lane();
   ownRow = t.add(
       t.scale(t.divide(warp, tile.warpsAcross), Tile::kLanesDown * tile.lefts),

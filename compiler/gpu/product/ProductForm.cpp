@@ -33,8 +33,9 @@ static Type elementTypeOf(Value buffer) {
 
 /// Whether a matrix lies as kernels take it: in rows of `element`, or in
 /// fragments of integers, which have groups or not.
-static bool isOfKernels(MemRefType panels, Type element, bool hasGroups) {
-  transformer::PanelShape shape(panels);
+static bool isOfKernels(MemRefType panels, Type element, bool hasGroups,
+                        bool ofExperts) {
+  transformer::PanelShape shape(panels, ofExperts);
   constexpr int64_t word = transformer::kFragmentWord;
   bool isInteger = panels.getElementType().isInteger(8);
   int64_t columns = !isInteger ? 1 : hasGroups ? word / 2 : word;
@@ -68,13 +69,14 @@ FailureOr<ProductForm> ProductForm::get(transformer::ProductOp op) {
   form.op = op;
   form.element = elementTypeOf(op.getInput());
   form.result = elementTypeOf(op.getInit());
+  form.ofExperts = static_cast<bool>(op.getExperts());
   auto panels = cast<MemRefType>(op.getPanels().getType());
   bool hasGroups = static_cast<bool>(op.getGroups());
   bool isNarrow = form.element.isBF16() || form.element.isF16();
   bool isFloat = form.isFloat() && panels.getElementType() == form.element;
   int64_t multiple = isFloat ? kMultiple / 2 : kMultiple;
   if ((!isNarrow && !isFloat) ||
-      !isOfKernels(panels, form.element, hasGroups) ||
+      !isOfKernels(panels, form.element, hasGroups, form.ofExperts) ||
       transformer::widthOf(op.getInput()) % multiple != 0 ||
       !areRowsAt(op.getInput(), multiple)) {
     return op.emitOpError()
@@ -117,6 +119,7 @@ transformer::ProductOp ProductForm::findGate(transformer::ProductOp op) {
                 op.getRows().front() == gate.getInit() &&
                 op.getInput() == gate.getInput() &&
                 op.getInit() != gate.getInit() &&
+                op.getExperts() == gate.getExperts() &&
                 op.getPanels().getType() == gate.getPanels().getType() &&
                 typeOf(op.getGroups()) == typeOf(gate.getGroups()) &&
                 typeOf(op.getZeros()) == typeOf(gate.getZeros());
@@ -174,7 +177,7 @@ std::string ProductForm::key() const {
   std::string text;
   llvm::raw_string_ostream stream(text);
   stream << element << ' ' << weightBits << ' ' << group << ' ' << hasZeros
-         << ' ' << result << ' ' << isPaired;
+         << ' ' << ofExperts << ' ' << result << ' ' << isPaired;
   for (Type type : llvm::concat<const Type>(columns, rows)) {
     stream << ' ' << type;
   }
@@ -211,6 +214,9 @@ SmallVector<Value> ProductOperands::list() const {
     llvm::append_range(values, gateColumns);
     listGroups(gateGroups, values);
   }
+  if (experts) {
+    values.append({experts, numExperts});
+  }
   llvm::append_range(values,
                      ArrayRef{tokens, width, depth, inputStride, resultStride});
   llvm::append_range(values, rowStrides);
@@ -240,6 +246,10 @@ ProductOperands ProductOperands::take(const ProductForm &form,
     operands.gateWeights = *next++;
     operands.gateColumns = take(form.gateColumns.size());
     takeGroups(operands.gateGroups);
+  }
+  if (form.ofExperts) {
+    operands.experts = *next++;
+    operands.numExperts = *next++;
   }
   for (Value *one : {&operands.tokens, &operands.width, &operands.depth,
                      &operands.inputStride, &operands.resultStride}) {

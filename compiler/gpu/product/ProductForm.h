@@ -14,9 +14,11 @@ namespace tfc {
 /// what is said here is the kernel's own. Weights may be integers, which lie as
 /// fragments have them (`#transformer.packed`) and are widened to the element
 /// of x, exactly; of four bits the sum is that of a group's sums times its
-/// scales, in order. With a gate, another product of the
-/// same x and size whose result is the only row operand, both are done at once:
-/// y[t,n] = body(sum_k x[t,k] w[n,k], columns[n]..., gate[t,n]).
+/// scales, in order. Of experts, rows are sorted by theirs, matrices and
+/// columns of all of them lie one behind the other, and a block has rows of
+/// one. With a gate, another product of the same x and size whose result is the
+/// only row operand, both are done at once: y[t,n] = body(sum_k x[t,k] w[n,k],
+/// columns[n]..., gate[t,n]).
 struct ProductForm {
   /// Rows of x and w are whole times so many elements of 16 bits long, and half
   /// as many of f32: what is read at once.
@@ -43,6 +45,7 @@ struct ProductForm {
   unsigned weightBits = 16;  // of an element of w: 32, 16, 8 or 4
   int64_t group = 0;         // columns that have a scale; 0: there are none
   bool hasZeros = false;     // whether groups have zero points
+  bool ofExperts = false;    // whether each row has its own matrix
   mlir::Type result;
   llvm::SmallVector<mlir::Type> columns, rows; // their elements
   transformer::ProductOp gate;                 // null where there is none
@@ -76,6 +79,8 @@ struct ProductOperands {
   mlir::Value gateWeights; // null where there is no gate
   Groups gateGroups;
   llvm::SmallVector<mlir::Value> gateColumns;
+  /// Of rows of experts, null otherwise: an i32 a row, and how many there are.
+  mlir::Value experts, numExperts;
   mlir::Value tokens, width, depth; // T, N, K
   mlir::Value inputStride, resultStride;
   llvm::SmallVector<mlir::Value> rowStrides;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/product/ProductKernels.h"
 
+#include "compiler/gpu/product/ExpertTile.h"
 #include "compiler/gpu/product/FloatProduct.h"
 #include "compiler/gpu/product/SkinnyProduct.h"
 #include "compiler/gpu/product/TiledProduct.h"
@@ -60,17 +61,49 @@ static SmallVector<Type> listParameters(const ProductForm &form) {
   MLIRContext *context = form.element.getContext();
   size_t groups = (form.group ? 1 : 0) + (form.hasZeros ? 1 : 0);
   size_t pointers = 3 + form.columns.size() + form.rows.size() + groups +
-                    (form.gate ? 1 + form.gateColumns.size() + groups : 0);
-  size_t numbers = 5 + form.rows.size();
+                    (form.gate ? 1 + form.gateColumns.size() + groups : 0) +
+                    (form.ofExperts ? 1 : 0);
+  size_t numbers = 5 + form.rows.size() + (form.ofExperts ? 1 : 0);
   SmallVector<Type> types(pointers, LLVM::LLVMPointerType::get(context));
   types.append(numbers, IntegerType::get(context, 32));
   return types;
 }
 
-/// A function of a form's parameters, its code by `emit`.
+/// Operands as those of a product of the tile's rows and its expert's matrix.
+static ProductOperands cutExpert(ThreadBuilder &t, const ProductForm &form,
+                                 const ProductOperands &all,
+                                 const ExpertTile &tile) {
+  ProductOperands own = all;
+  Value zero = t.number(0);
+  auto advance = [&](Value &base, Type element, Value number, Value stride) {
+    base = t.element(base, element, number, stride, zero);
+  };
+  auto advanceAll = [&](MutableArrayRef<Value> bases, ArrayRef<Type> elements) {
+    for (auto [base, element] : llvm::zip_equal(bases, elements)) {
+      advance(base, element, tile.expert, all.width);
+    }
+  };
+  Value elements = t.multiply(all.width, all.depth);
+  advance(own.weights, form.element, tile.expert, elements);
+  advanceAll(own.columns, form.columns);
+  if (form.gate) {
+    advance(own.gateWeights, form.element, tile.expert, elements);
+    advanceAll(own.gateColumns, form.gateColumns);
+  }
+  advance(own.input, form.element, tile.firstRow, all.inputStride);
+  advance(own.result, form.result, tile.firstRow, all.resultStride);
+  for (auto [base, element, stride] :
+       llvm::zip_equal(own.rows, form.rows, all.rowStrides)) {
+    advance(base, element, tile.firstRow, stride);
+  }
+  own.tokens = tile.rows;
+  return own;
+}
+
+/// A function of a form's parameters for tiles of `rows`, its code by `emit`.
 static gpu::GPUFuncOp buildFunction(
     gpu::GPUModuleOp kernels, const ProductForm &form, const Twine &name,
-    int32_t threads, int32_t sharedBytes,
+    int32_t rows, int32_t threads, int32_t sharedBytes,
     function_ref<void(ThreadBuilder &, const ProductOperands &, Value)> emit) {
   transformer::ProductOp op = form.op;
   ImplicitLocOpBuilder b(op.getLoc(), op.getContext());
@@ -83,7 +116,16 @@ static gpu::GPUFuncOp buildFunction(
     bool isAddress = isa<LLVM::LLVMPointerType>(argument.getType());
     values.push_back(isAddress ? t.global(argument) : argument);
   }
-  emit(t, ProductOperands::take(form, values), findSharedMemory(b, kernels));
+  ProductOperands operands = ProductOperands::take(form, values);
+  Value shared = findSharedMemory(b, kernels);
+  if (form.ofExperts) {
+    ExpertList list = {operands.experts, operands.tokens, operands.numExperts};
+    forExpertTile(t, list, rows, [&](const ExpertTile &tile) {
+      emit(t, cutExpert(t, form, operands, tile), shared);
+    });
+  } else {
+    emit(t, operands, shared);
+  }
   gpu::ReturnOp::create(b);
   return function;
 }
@@ -96,6 +138,9 @@ std::string ProductKernels::nameOf(const ProductForm &form, int64_t rows,
   if (form.isWidened()) {
     stream << "int" << form.weightBits << '_';
   }
+  if (form.ofExperts) {
+    stream << "experts_";
+  }
   stream << known.size();
   return name;
 }
@@ -104,9 +149,10 @@ ProductKernel ProductKernels::buildSkinny(const ProductForm &form,
                                           const SkinnyProduct &tile) {
   gpu::GPUFuncOp function = buildFunction(
       kernels, form, nameOf(form, tile.tokens(), tile.resultColumns(form)),
-      tile.threads(), tile.sharedBytes(),
+      tile.tokens(), tile.threads(), tile.sharedBytes(),
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
-        if (options.doOverlap) {
+        // Which expert's they will be nobody knows before.
+        if (options.doOverlap && !form.ofExperts) {
           tile.prefetch(t, form, operands);
         }
         tile.build(t, form, operands, shared);
@@ -130,8 +176,8 @@ void ProductKernels::buildTiles(const ProductForm &form, ArrayRef<Tile> tiles,
     int64_t columns = tile.resultColumns(form), depth = mostDepthOf(tile);
     std::string name = nameOf(form, tile.rows(), columns);
     gpu::GPUFuncOp function = buildFunction(
-        kernels, form, depth ? name + "_short" : name, tile.threads(),
-        tile.sharedBytes(form),
+        kernels, form, depth ? name + "_short" : name, tile.rows(),
+        tile.threads(), tile.sharedBytes(form),
         [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
           tile.build(t, form, operands, shared);
         });

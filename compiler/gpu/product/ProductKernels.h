@@ -48,7 +48,8 @@ private:
   void buildTiles(const ProductForm &form, llvm::ArrayRef<Tile> tiles,
                   llvm::SmallVectorImpl<ProductKernel> &built);
   /// product_<rows>x<columns>_<element>_<number of the form>, of integers with
-  /// these before the number, for short sums with that behind it.
+  /// these before the number, of experts with their name there, for short sums
+  /// with that behind it.
   std::string nameOf(const ProductForm &form, int64_t rows,
                      int64_t columns) const;
 

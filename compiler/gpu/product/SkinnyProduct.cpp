@@ -431,7 +431,7 @@ void SkinnyKernel::build() {
     findWeights(p.gateWeights, p.gateGroups, rows);
   }
   findWeights(p.weights, p.groups, rows);
-  if (tile.isStriped) {
+  if (tile.isStriped && !form.ofExperts) {
     firstToken = t.scale(t.blockY(), tile.tokens());
   }
   inputs = rowsOf(p.input, form.element, p.inputStride,

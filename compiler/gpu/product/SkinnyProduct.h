@@ -18,7 +18,8 @@ struct SkinnyProduct {
   int32_t weightTiles, tokenTiles;
   int32_t unroll; // rounds of k whose operands a warp asks for at once
   /// Whether block y does tokens from y * tokens() on, and there may be more
-  /// than one. The order of a token's sums is the same everywhere.
+  /// than one; of experts all kernels are so. The order of a token's sums is
+  /// the same everywhere.
   bool isStriped = false;
 
   static constexpr int32_t kWarps = 8;

@@ -9,7 +9,11 @@ using namespace tfc;
 /// last ones may be fewer.
 static constexpr int32_t kGroup = 8;
 
-TilePlace tfc::findTile(ThreadBuilder &t, int32_t rows, int32_t columns) {
+TilePlace tfc::findTile(ThreadBuilder &t, const ProductForm &form, int32_t rows,
+                        int32_t columns) {
+  if (form.ofExperts) {
+    return {t.number(0), t.scale(t.blockX(), columns)};
+  }
   Value inGroup = t.add(
       t.multiply(t.remainder(t.blockY(), kGroup), t.blocksX()), t.blockX());
   Value above = t.scale(t.divide(t.blockY(), kGroup), kGroup);

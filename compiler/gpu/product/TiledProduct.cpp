@@ -54,7 +54,7 @@ private:
 void TiledKernel::findPlaces() {
   Value warp = t.warp();
   lane = t.lane();
-  TilePlace place = findTile(t, tile.side, tile.resultColumns(form));
+  TilePlace place = findTile(t, form, tile.side, tile.resultColumns(form));
   firstRow = place.row;
   firstColumn = place.column;
   warpRow = t.scale(t.remainder(warp, 2), tile.warpSide());

@@ -17,7 +17,7 @@ public:
                   const ProductForm &form, const ProductOperands &operands,
                   Value shared)
       : t(t), tile(tile), form(form), p(operands), shared(shared),
-        place(findTile(t, tile.rows(), tile.resultColumns(form))),
+        place(findTile(t, form, tile.rows(), tile.resultColumns(form))),
         copies(
             t, form, operands,
             {tile.threads(), tile.rows(), tile.columns, tile.weightsOffset()},

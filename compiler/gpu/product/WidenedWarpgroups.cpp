@@ -26,7 +26,7 @@ public:
                 const ProductForm &form, const ProductOperands &operands,
                 Value shared)
       : t(t), tile(tile), form(form), p(operands), shared(shared),
-        place(findTile(t, tile.rows(), tile.resultColumns(form))),
+        place(findTile(t, form, tile.rows(), tile.resultColumns(form))),
         scales{tile.columns(), tile.threads()},
         copies(
             t, form, operands,

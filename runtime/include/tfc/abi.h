@@ -375,7 +375,8 @@ typedef struct {
 } tfc_image_v0;
 
 /* Where a weight lies, packed: layer i has `bytes` bytes from
- * offset + i x layer_stride on, and nothing else lies there. */
+ * offset + i x layer_stride on, and nothing else lies there. Of a weight of
+ * experts those are all experts of the layer. */
 typedef struct {
   uint64_t offset, layer_stride, bytes;
 } tfc_place_v0;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/load/Module.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tfc::rt {
@@ -156,7 +157,9 @@ static std::string faultOfKernels(const tfc_module_v0 &module,
   }
   for (uint32_t w = 0; w < program.n_places; ++w) {
     const tfc_place_v0 &place = program.places[w];
-    uint64_t last = module.weights[w].layers - 1, begin;
+    const tfc_weight_v0 &weight = module.weights[w];
+    uint64_t layers = weight.layers / std::max(weight.experts, 1U);
+    uint64_t last = layers - 1, begin;
     if (__builtin_mul_overflow(last, place.layer_stride, &begin) ||
         __builtin_add_overflow(begin, place.offset, &begin) ||
         begin > program.packed_bytes ||

@@ -162,3 +162,23 @@ func.func @queries_of_f32(%q: memref<?x192xf32>, %y: memref<?x192xf32>, %batch: 
   transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 6 outs(%y : memref<?x192xf32>) : memref<?x192xf32>, !tensor
   return
 }
+
+// Terms of distances: a row of each table follows from how far the key is; biases
+// of queries, and values that have a row of their own beside them.
+// CHECK-LABEL: func.func @relative
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x24xf32>, %{{[a-z0-9]+}}: memref<?x24xf32>, %[[ROWS:[a-z0-9]+]]: memref<33xi32>, %[[KEYS:[a-z0-9]+]]: memref<?x24xf32>, %[[VALUES:[a-z0-9]+]]: memref<?x6xf32>, %[[BIAS:[a-z0-9]+]]: memref<24xf32>
+// CHECK: scf.parallel
+// CHECK: scf.for
+// CHECK: vector.load %[[BIAS]]
+// CHECK: memref.load %[[ROWS]]
+// CHECK: scf.for
+// CHECK: memref.load %[[KEYS]]
+// CHECK: memref.load %[[Q]]
+// CHECK: scf.for
+// CHECK: memref.load %[[VALUES]]
+// CHECK: gpu.shuffle idx
+func.func @relative(%q: memref<?x24xf32>, %y: memref<?x24xf32>, %rows: memref<33xi32>, %keys: memref<?x24xf32>, %values: memref<?x6xf32>, %bias: memref<24xf32>, %batch: !transformer.batch, %cache: !transformer.cache<layers = 3, kv_heads = 4, head_dim = 6>, %layer: index) {
+  %scale = arith.constant 0.5 : f32
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional heads 4 relative_keys %keys relative_values %values distance_rows %rows query_bias %bias outs(%y : memref<?x24xf32>) : memref<?x24xf32>, !transformer.cache<layers = 3, kv_heads = 4, head_dim = 6> relative_keys memref<?x24xf32> relative_values memref<?x6xf32> distance_rows memref<33xi32> query_bias memref<24xf32>
+  return
+}

@@ -1,6 +1,7 @@
 // Experts of rows, rows sorted by expert, and products of them, as loops.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --canonicalize --cse | FileCheck %s
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-scalar-kernels --canonicalize --cse | FileCheck %s --check-prefix=PLAIN
 
 #tile = #transformer.product_tile<fma, rows = 4, lanes = 8, item = 16,
     unroll = 2, turn_rows = 8, ahead = 32, ahead_rows = 2, block_bytes = 65536,
@@ -53,6 +54,20 @@ func.func @choose(%z: memref<?x12xf32>, %b: memref<12xf32>,
 // CHECK: memref.store %{{.*}}, %[[E]]
 // CHECK: memref.store %{{.*}}, %[[P]]
 // CHECK-NOT: transformer.sort_by_expert
+// In plain loops each expert looks at all pairs: how many are of the experts
+// before it, and which are its own.
+// PLAIN-LABEL: func.func @sort
+// PLAIN-SAME: %[[I:[a-z0-9]+]]: memref<?x3xi32>, %[[R:[a-z0-9]+]]: memref<?xi32>, %[[E:[a-z0-9]+]]: memref<?xi32>, %[[P:[a-z0-9]+]]: memref<?x3xi32>
+// PLAIN-NOT: memref.alloc
+// PLAIN: scf.parallel (%[[OWN:.*]]) = (%c0) to (%c12)
+// PLAIN: %[[FIRST:.*]] = scf.for
+// PLAIN: arith.cmpi slt, %{{.*}}, %[[OWN]]
+// PLAIN: scf.for {{.*}} iter_args(%{{.*}} = %[[FIRST]])
+// PLAIN: %[[IS_OWN:.*]] = arith.cmpi eq, %{{.*}}, %[[OWN]]
+// PLAIN: scf.if %[[IS_OWN]]
+// PLAIN: memref.store %{{.*}}, %[[R]]
+// PLAIN: memref.store %{{.*}}, %[[E]]
+// PLAIN: memref.store %{{.*}}, %[[P]]
 func.func @sort(%i: memref<?x3xi32>, %r: memref<?xi32>, %e: memref<?xi32>,
                 %p: memref<?x3xi32>, %batch: !transformer.batch) {
   transformer.sort_by_expert %i of 12 outs(%r, %e, %p)
