@@ -5,6 +5,49 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ExpandDeviceExpertsPass
+    : Pass<"tfc-expand-device-experts", "::mlir::ModuleOp"> {
+  let summary = "choices of experts, and their order, become the work of warps";
+  let description = [{
+    `choose_experts`, on buffers, becomes a parallel loop over rows and the 32
+    lanes of a warp. A lane has the scores of every 32nd expert in registers; the
+    best of all is found by five exchanges, as often as experts are taken. Sums
+    go over lanes, not over the experts in order, the same way for every row.
+
+    `sort_by_expert` becomes a parallel loop over the 128 threads of one block:
+    its warps count a part of the pairs each, 32 at a time, in shared memory,
+    one of them finds where the experts begin, and all put their pairs there. Of
+    256 pairs or fewer, a thread for each expert looks at all of them, as in
+    plain loops (`tfc-expand-scalar-kernels`).
+
+    What neither does is left as it is: more than 1024 experts to choose from, or
+    2048 to sort by, more than 32 taken, choices by what is left of the scores
+    (`sparsemixer`).
+
+    ```mlir
+    transformer.choose_experts softmax %z take 2 outs(%ids, %w)
+        : (memref<?x8xf32>, memref<?x2xi32>, memref<?x2xf32>) -> ()
+    // becomes
+    scf.parallel (%row, %lane) = (%c0, %c0) to (%rows, %c32) step (%c1, %c1) {
+      %z = memref.load %logits[%row, %lane] : memref<?x8xf32>
+      ...
+      %other, %valid = gpu.shuffle xor %choice, %c16, %c32 : f32
+      ...
+    }
+    ```
+
+    Dialects: structured ops and loops to scf, gpu, nvvm, arith, math, memref,
+    llvm.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numExpanded", "num-expanded", "choices and orders expanded">];
+}
+
 def ExpandDeviceKernelsPass
     : Pass<"tfc-expand-device-kernels", "::mlir::ModuleOp"> {
   let summary = "attention and the cache become the work of warps";

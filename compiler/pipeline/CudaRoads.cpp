@@ -160,6 +160,7 @@ static void buildBuffer(OpPassManager &pm, const PipelineOptions &options) {
   ExpandDeviceKernelsPassOptions kernels;
   kernels.warpgroups = options.target.hasWarpgroups();
   pm.addPass(createExpandDeviceKernelsPass(kernels));
+  pm.addPass(createExpandDeviceExpertsPass());
   pm.addPass(createExpandScalarKernelsPass());
   expandMath(pm);
   clean(pm);
