@@ -72,7 +72,21 @@ static bool isRouted(Value value) {
 /// Whether `value` has the terms of sums alone, which may be far greater than
 /// those.
 static bool isTerm(Value value) {
-  return llvm::all_of(value.getUsers(), llvm::IsaPred<CombineOp>);
+  return llvm::all_of(value.getUsers(), llvm::IsaPred<CombineOp, TapOp>);
+}
+
+/// Whether `value` says how fast states change, and nothing else: a number for
+/// each head, with whose errors a state grows.
+static bool isRate(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto recurrence = dyn_cast<RecurrenceOp>(user)) {
+      return &use == &recurrence.getDecayMutable() ||
+             &use == &recurrence.getBetaMutable();
+    }
+    return isa<TapOp>(user) || (isOfModel(user) && user->getNumResults() == 1 &&
+                                isRate(user->getResult(0)));
+  });
 }
 
 /// Rows in other elements: each is what it is.
@@ -320,7 +334,8 @@ struct ChoosePrecisionPass
     SmallVector<Operation *> computing;
     getOperation().walk([&](Operation *op) {
       Value rows = computesRows(op) ? op->getResult(0) : Value();
-      if (rows && !isOutput(rows) && !isRouted(rows) && !isTerm(rows)) {
+      if (rows && !isOutput(rows) && !isRouted(rows) && !isTerm(rows) &&
+          !isRate(rows)) {
         computing.push_back(op);
       }
     });
