@@ -207,10 +207,9 @@ class Model(Trial):
         self.counts["interpreter: opt " + opt] += 1
 
     def check_device(self, opt):
-        if not self.args.driver or is_moe(self.spec) or \
-                '"relative": {' in json.dumps(self.spec) or \
-                ("decoder" in self.spec and
-                 self.spec.get("precision", {}).get("cache") == "int8"):
+        if not self.args.driver or (
+                "decoder" in self.spec and
+                self.spec.get("precision", {}).get("cache") == "int8"):
             return
         self.compile("cuda.so", "--target", "cuda:sm_80", "--opt", opt)
         whole = self.execute("cuda.so", "cuda")
