@@ -28,7 +28,7 @@ def list_tensors(tfc, spec):
             continue
         shape = [int(size) for size in shape.split("x")]
         numbers = dict(re.findall(r"(layers|first_layer|layer_step|experts) "
-                                  r"=? ?(\d+)", places))
+                                  r"=? ?(\d+)", places + source))
         layers = int(numbers.get("layers", 1))
         experts = int(numbers.get("experts", 1))
         pattern = re.search(r'\["([^"]*)"', source).group(1)
