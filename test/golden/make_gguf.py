@@ -46,6 +46,16 @@ DELTA = dict(num_hidden_layers=4, head_dim=12, rms_norm_eps=1e-3,
              rope_parameters=dict(rope_type="default", rope_theta=10000.0,
                                   partial_rotary_factor=0.5))
 
+MAMBA = dict(num_hidden_layers=3, mamba_n_heads=4, mamba_d_head=16,
+             mamba_d_state=9, mamba_n_groups=2, mamba_expand=2,
+             hidden_act="silu", position_embedding_type=None, layer_types=[
+                 "linear_attention", "full_attention", "linear_attention"])
+SUBLAYERS = dict(
+    head_dim=12, mamba_num_heads=8, mamba_head_dim=16, ssm_state_size=9,
+    n_groups=2, n_routed_experts=8, num_experts_per_tok=3,
+    moe_intermediate_size=14, moe_shared_expert_intermediate_size=22,
+    routed_scaling_factor=2.5, n_group=1, topk_group=1)
+
 # Class, and what of its configuration is not as SIZES has it.
 MODELS = {
     "arcee": ("Arcee", dict(hidden_act="relu2", head_dim=14)),
@@ -58,6 +68,15 @@ MODELS = {
     "exaone4-full": ("Exaone4", dict(
         hidden_size=36, sliding_window=None,
         layer_types=["full_attention"] * 2)),
+    "falcon-h1": ("FalconH1", dict(
+        num_hidden_layers=2, head_dim=10, hidden_act="silu", mamba_d_ssm=54,
+        mamba_n_heads=6, mamba_d_head=9, mamba_d_state=9, mamba_n_groups=2,
+        # The converter rounds matrices times these.
+        mamba_conv_bias=True, embedding_multiplier=2.0,
+        lm_head_multiplier=0.5, mlp_multipliers=[0.5, 2.0],
+        key_multiplier=0.5, attention_in_multiplier=2.0,
+        attention_out_multiplier=0.5, ssm_in_multiplier=2.0,
+        ssm_out_multiplier=0.5, ssm_multipliers=[0.5, 2.0, 0.5, 1.0, 0.25])),
     "gemma": ("Gemma", dict(head_dim=14)),
     "gemma2": ("Gemma2", dict(
         head_dim=14, query_pre_attn_scalar=14, num_hidden_layers=3,
@@ -82,6 +101,14 @@ MODELS = {
     "granite": ("Granite", dict(
         embedding_multiplier=3.0, attention_multiplier=0.3,
         residual_multiplier=0.7, logits_scaling=2.0, attention_bias=True)),
+    "granitehybrid": ("GraniteMoeHybrid", dict(
+        EXPERTS, **MAMBA, hidden_size=32, num_attention_heads=4,
+        num_key_value_heads=2, shared_intermediate_size=22,
+        embedding_multiplier=1.5, attention_multiplier=0.4,
+        residual_multiplier=0.7, logits_scaling=1.3)),
+    "granitehybrid-dense": ("GraniteMoeHybrid", dict(
+        MAMBA, num_local_experts=0, hidden_size=32, num_attention_heads=4,
+        num_key_value_heads=2, shared_intermediate_size=22)),
     "granitemoe": ("GraniteMoe", dict(
         EXPERTS, embedding_multiplier=1.5, attention_multiplier=0.4,
         residual_multiplier=0.7, logits_scaling=1.3)),
@@ -96,11 +123,20 @@ MODELS = {
     "llama-yarn": ("Llama", dict(rope_parameters=dict(
         rope_type="yarn", rope_theta=10000.0, factor=4.0,
         original_max_position_embeddings=16))),
+    "mamba2": ("Mamba2", dict(
+        hidden_size=32, num_heads=4, head_dim=16, state_size=9, n_groups=2,
+        expand=2)),
     "minimax-m2": ("MiniMaxM2", dict(
         EXPERTS, head_dim=14, rotary_dim=6,
         rope_parameters=dict(rope_type="default", rope_theta=5000000.0,
                              partial_rotary_factor=6 / 14))),
     "mixtral": ("Mixtral", dict(EXPERTS)),
+    "nemotron_h": ("NemotronH", dict(
+        SUBLAYERS, hidden_size=32, layer_types=[
+            "linear_attention", "mlp", "full_attention"])),
+    "nemotron_h_moe": ("NemotronH", dict(
+        SUBLAYERS, hidden_size=32, moe_latent_size=12, layer_types=[
+            "moe", "linear_attention", "full_attention", "moe"])),
     "olmo2": ("Olmo2", dict(num_attention_heads=5, num_key_value_heads=5)),
     "olmo3": ("Olmo3", dict(num_hidden_layers=4, sliding_window=4)),
     "olmoe": ("Olmoe", dict(num_key_value_heads=3, num_experts=5,
@@ -128,6 +164,8 @@ MODELS = {
     "smollm3": ("SmolLM3", dict(num_hidden_layers=5)),
     "starcoder2": ("Starcoder2", dict(sliding_window=None)),
 }
+# Whose configuration llama.cpp reads as it was published.
+PUBLISHED = ("GraniteMoeHybrid", "NemotronH")
 # Whose configuration class has another name.
 CONFIGS = {"Gemma3": "Gemma3TextConfig", "Qwen3_5": "Qwen3_5TextConfig",
            "Qwen3_5Moe": "Qwen3_5MoeTextConfig"}
@@ -137,7 +175,7 @@ def make(name, seed):
     """The model, its numbers as 16 bits have them."""
     stem, sizes = MODELS[name]
     keys = {**SIZES, **sizes}
-    if stem == "Qwen3_5Moe":
+    if stem in ("Qwen3_5Moe", "Mamba2"):
         del keys["intermediate_size"]
     config = getattr(hf, CONFIGS.get(stem, stem + "Config"))(**keys)
     model = build(getattr(hf, stem + "ForCausalLM"), config, seed)
@@ -148,12 +186,39 @@ def make(name, seed):
     return model
 
 
+def rename_types(path):
+    """Words for layers that transformers has changed since."""
+    with open(path) as stream:
+        config = json.load(stream)
+    words = {"full_attention": "attention", "linear_attention": "mamba"}
+    if "layer_types" in config:
+        config["layer_types"] = [words[kind] for kind in config["layer_types"]]
+    else:
+        kinds = config.pop("layers_block_type")
+        letters = {"full_attention": "*", "linear_attention": "M", "moe": "E",
+                   "mlp": "-"}
+        config["hybrid_override_pattern"] = "".join(map(letters.get, kinds))
+        config["num_hidden_layers"] = len(kinds)
+        if "moe" not in kinds:
+            config = {key: value for key, value in config.items()
+                      if "expert" not in key and "moe" not in key and
+                      key not in ("n_group", "topk_group")}
+    with open(path, "w") as stream:
+        json.dump(config, stream)
+
+
 def convert(folder, path):
     """llama.cpp's, but for the vocabulary, which there is none of."""
     from conversion import get_model_class
     from conversion.base import ModelBase, ModelType, get_model_architecture
     from gguf import LlamaFileType
-    given = ModelBase.load_hparams(folder, False)
+
+    def load_hparams(folder, is_mistral_format=False):
+        with open(folder / "config.json") as stream:
+            return json.load(stream)
+    # As it is published, without keys that transformers has besides.
+    ModelBase.load_hparams = staticmethod(load_hparams)
+    given = load_hparams(folder, False)
     kind = get_model_class(get_model_architecture(given, ModelType.TEXT))
 
     def set_vocab(self):
@@ -186,6 +251,8 @@ def main():
                 json.dump({"model": {"vocab": {
                     str(i): i for i in range(VOCABULARY)}},
                     "added_tokens": []}, stream)
+            if MODELS[name][0] in PUBLISHED:
+                rename_types(os.path.join(folder, "config.json"))
             convert(Path(folder), OUT / f"{name}.gguf")
         ids = torch.randint(3, VOCABULARY, (1, LENGTH))
         with torch.no_grad():

@@ -279,8 +279,9 @@ TEST_F(GgufTest, FilesThatLie) {
   EXPECT_EQ(
       errorOf(other.finish()),
       "expected general.architecture to be one of arcee, dots1, ernie4_5, "
-      "exaone4, gemma, gemma2, gemma3, glm4, glm4moe, gpt-oss, granite, "
-      "granitemoe, hunyuan-dense, lfm2, lfm2moe, llama, minimax-m2, "
+      "exaone4, falcon-h1, gemma, gemma2, gemma3, glm4, glm4moe, gpt-oss, "
+      "granite, granitehybrid, granitemoe, hunyuan-dense, lfm2, lfm2moe, "
+      "llama, mamba2, minimax-m2, nemotron_h, nemotron_h_moe, "
       "olmo2, olmoe, phi3, qwen2, qwen2moe, qwen3, qwen35, qwen35moe, "
       "qwen3moe, seed_oss, "
       "smollm3, starcoder2 (others of GGUF are not read), got \"mamba\"; "

@@ -83,6 +83,45 @@ const Names convolutions = {{"attn_norm.", "operator_norm."},
                             {"shortconv.in_proj.", "conv.in_proj."},
                             {"shortconv.out_proj.", "conv.out_proj."}};
 
+/// Of Mamba-2's mixers, behind what the folder calls them.
+Names mambaParts(const std::string &mixer) {
+  static std::set<std::string> kept; // names stay where they are
+  Names parts;
+  for (auto [from, to] : {std::pair("ssm_in.", "in_proj."),
+                          {"ssm_conv1d.", "conv1d."},
+                          {"ssm_dt.bias", "dt_bias"},
+                          {"ssm_a", "A_log"},
+                          {"ssm_d", "D"},
+                          {"ssm_norm.", "norm."},
+                          {"ssm_out.", "out_proj."}}) {
+    parts.push_back({from, kept.insert(mixer + to).first->c_str()});
+  }
+  return parts;
+}
+/// Nemotron-H's, of layers that are one sublayer each.
+const Names mixers =
+    Names{{"attn_norm.", "norm."},
+          {"attn_q.", "mixer.q_proj."},
+          {"attn_k.", "mixer.k_proj."},
+          {"attn_v.", "mixer.v_proj."},
+          {"attn_output.", "mixer.o_proj."},
+          {"ffn_up.", "mixer.up_proj."},
+          {"ffn_down.", "mixer.down_proj."},
+          {"ffn_gate_inp.", "mixer.gate."},
+          {"exp_probs_b.bias", "mixer.gate.e_score_correction_bias"},
+          {"ffn_up_exps.", "mixer.experts.{e}.up_proj."},
+          {"ffn_down_exps.", "mixer.experts.{e}.down_proj."},
+          {"ffn_up_shexp.", "mixer.shared_experts.up_proj."},
+          {"ffn_down_shexp.", "mixer.shared_experts.down_proj."},
+          {"ffn_latent_down.", "mixer.fc1_latent_proj."},
+          {"ffn_latent_up.", "mixer.fc2_latent_proj."}};
+const Names mambaWhole = {{"token_embd.", "model.embeddings."},
+                          {"output_norm.", "model.norm_f."}};
+const Names mambaKeys = {{"ssm.conv_kernel", "mamba_d_conv"},
+                         {"ssm.state_size", "mamba_d_state"},
+                         {"ssm.group_count", "mamba_n_groups"},
+                         {"ssm.time_step_rank", "mamba_n_heads"}};
+
 constexpr const char *silu = R"({"hidden_act": "silu"})";
 constexpr const char *gelu =
     R"({"hidden_act": "gelu_pytorch_tanh",
@@ -131,6 +170,25 @@ const std::vector<GgufArchitecture> &architectures() {
       row.keys = window;
       row.windows = GgufWindows::ByPattern;
       row.layers = normsAround;
+    }
+    {
+      // What products are times is in their matrices.
+      GgufArchitecture &row =
+          add("falcon-h1", "falcon_h1", "FalconH1ForCausalLM");
+      row.constants =
+          R"({"hidden_act": "silu", "mamba_norm_before_gate": false})";
+      row.flags = {{"ssm_norm.weight", "mamba_rms_norm"},
+                   {"ssm_conv1d.bias", "mamba_conv_bias"}};
+      row.states = GgufStates::Mamba;
+      row.valueWidth = "mamba_d_head";
+      row.keys = mambaKeys + Names{{"ssm.inner_size", "mamba_d_ssm"}};
+      row.whole = {{"output_norm.", "model.final_layernorm."}};
+      row.layers = mambaParts("mamba.") +
+                   Names{{"ffn_norm.", "pre_ff_layernorm."},
+                         {"ffn_norm", "pre_ff_layernorm.weight"},
+                         {"ffn_gate.", "feed_forward.gate_proj."},
+                         {"ffn_up.", "feed_forward.up_proj."},
+                         {"ffn_down.", "feed_forward.down_proj."}};
     }
     {
       GgufArchitecture &row = add("gemma", "gemma", "GemmaForCausalLM");
@@ -195,6 +253,30 @@ const std::vector<GgufArchitecture> &architectures() {
       row.keys = scales;
     }
     {
+      GgufArchitecture &row = add("granitehybrid", "granitemoehybrid",
+                                  "GraniteMoeHybridForCausalLM");
+      row.turnsNeighbours = true;
+      row.flags = qkvBias + Names{{"ssm_conv1d.bias", "mamba_conv_bias"}};
+      row.states = GgufStates::Mamba;
+      row.valueWidth = "mamba_d_head";
+      row.stateKind = "linear_attention";
+      row.keys = scales + experts + mambaKeys +
+                 Names{{"expert_shared_feed_forward_length",
+                        "shared_intermediate_size"}};
+      row.layers = mambaParts("mamba.") +
+                   Names{{"ffn_gate_inp.", "block_sparse_moe.router.layer."},
+                         {"ffn_down_exps.", "block_sparse_moe.output_linear."},
+                         {"ffn_down_shexp.", "shared_mlp.output_linear."},
+                         {"ffn_down.", "shared_mlp.output_linear."}};
+      row.joins = {{"ffn_gate_exps.weight", "ffn_up_exps.weight",
+                    "block_sparse_moe.input_linear.weight", false},
+                   {"ffn_gate_shexp.weight", "ffn_up_shexp.weight",
+                    "shared_mlp.input_linear.weight", false, true},
+                   {"ffn_gate.weight", "ffn_up.weight",
+                    "shared_mlp.input_linear.weight", false, true}};
+      row.positions = GgufArchitecture::TurnedIfSaid;
+    }
+    {
       GgufArchitecture &row =
           add("granitemoe", "granitemoe", "GraniteMoeForCausalLM");
       row.turnsNeighbours = true;
@@ -242,11 +324,53 @@ const std::vector<GgufArchitecture> &architectures() {
       row.epsilon = "norm_eps";
     }
     {
+      GgufArchitecture &row = add("mamba2", "mamba2", "Mamba2ForCausalLM");
+      row.flags = {{"ssm_conv1d.bias", "use_conv_bias"}};
+      row.states = GgufStates::Mamba;
+      row.valueWidth = "head_dim";
+      row.keys = {{"ssm.conv_kernel", "conv_kernel"},
+                  {"ssm.state_size", "state_size"},
+                  {"ssm.group_count", "n_groups"},
+                  {"ssm.time_step_rank", "num_heads"}};
+      row.whole = mambaWhole;
+      row.layers = Names{{"attn_norm.", "norm."}} + mambaParts("mixer.");
+      row.positions = GgufArchitecture::NotTurned;
+      row.epsilon = "layer_norm_epsilon";
+    }
+    {
       GgufArchitecture &row =
           add("minimax-m2", "minimax_m2", "MiniMaxM2ForCausalLM");
       row.keys =
           experts + Names{{"expert_feed_forward_length", "intermediate_size"}};
       row.layers = sparseExperts;
+    }
+    for (bool hasExperts : {false, true}) {
+      GgufArchitecture &row = add(hasExperts ? "nemotron_h_moe" : "nemotron_h",
+                                  "nemotron_h", "NemotronHForCausalLM");
+      // llama.cpp limits no token's time. Its converter turns queries and keys
+      // as those of Granite, though none are turned by positions.
+      row.turnsNeighbours = true;
+      row.constants = R"({"mlp_hidden_act": "relu2", "time_step_min": 0})";
+      row.flags = {{"ssm_conv1d.bias", "use_conv_bias"}};
+      row.states = GgufStates::Mamba;
+      row.valueWidth = "mamba_head_dim";
+      row.kinds = "layers_block_type";
+      row.stateKind = "linear_attention";
+      row.aloneKind = hasExperts ? "moe" : "mlp";
+      row.keys = {{"ssm.conv_kernel", "conv_kernel"},
+                  {"ssm.state_size", "ssm_state_size"},
+                  {"ssm.group_count", "n_groups"},
+                  {"ssm.time_step_rank", "mamba_num_heads"}};
+      if (hasExperts) {
+        row.keys = row.keys + routed +
+                   Names{{"expert_shared_feed_forward_length",
+                          "moe_shared_expert_intermediate_size"},
+                         {"moe_latent_size", "moe_latent_size"}};
+      }
+      row.whole = mambaWhole;
+      row.layers = mixers + mambaParts("mixer.");
+      row.positions = GgufArchitecture::NotTurned;
+      row.epsilon = "layer_norm_epsilon";
     }
     {
       GgufArchitecture &row = add("olmo2", "olmo3", "Olmo3ForCausalLM");
@@ -302,7 +426,8 @@ const std::vector<GgufArchitecture> &architectures() {
               : add("qwen35", "qwen3_5_text", "Qwen3_5ForCausalLM");
       row.flags = qkvBias;
       row.addsOneToNorms = true;
-      row.movesValueHeads = true;
+      row.states = GgufStates::Delta;
+      row.valueWidth = "linear_value_head_dim";
       row.keys = {{"ssm.conv_kernel", "linear_conv_kernel_dim"},
                   {"ssm.group_count", "linear_num_key_heads"},
                   {"ssm.time_step_rank", "linear_num_value_heads"},

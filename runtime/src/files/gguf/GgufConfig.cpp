@@ -26,9 +26,7 @@ public:
     addKeys();
     addRotation();
     addWindows();
-    if (of.movesValueHeads) {
-      addStates();
-    }
+    addStates();
     addTokens();
     refuseOthers();
     Status status = faults.take();
@@ -79,13 +77,22 @@ private:
     config["num_hidden_layers"] =
         size("block_count") - size("nextn_predict_layers", 0);
     // Where all layers are of experts there may be none.
-    if (!file.integer(name + ".expert_feed_forward_length") ||
-        file.integer(name + ".feed_forward_length")) {
-      config["intermediate_size"] = size("feed_forward_length");
+    bool isSaid = !file.numbers(name + ".feed_forward_length").empty() ||
+                  !file.integer(name + ".expert_feed_forward_length");
+    OfLayers parts = isSaid ? sizes("feed_forward_length") : OfLayers();
+    if (parts.most > 0) {
+      config["intermediate_size"] = parts.most;
+    }
+    if (heads == 0 && of.states == GgufStates::Mamba) {
+      addEpsilon();
+      addVocabulary();
+      return; // no layer has keys
     }
     config["max_position_embeddings"] = size("context_length");
     config["num_attention_heads"] = heads;
-    config["num_key_value_heads"] = keyHeads(heads);
+    OfLayers keys = sizes("attention.head_count_kv", heads);
+    config["num_key_value_heads"] = keys.most;
+    addKinds(keys, parts);
     head = size("attention.key_length", hidden / std::max<int64_t>(heads, 1));
     if (file.integer(name + ".attention.key_length")) {
       config["head_dim"] = head;
@@ -94,12 +101,25 @@ private:
       fault(Code::Unsupported,
             "expected keys and values of one width, got others");
     }
+    addEpsilon();
+    addVocabulary();
+    if (of.scaledByShare > 0) {
+      bool isLarge = config["num_hidden_layers"] == of.scaledByShare;
+      config["query_pre_attn_scalar"] =
+          isLarge ? hidden / std::max<int64_t>(heads, 1) : head;
+    }
+  }
+
+  void addEpsilon() {
     double epsilon =
         file.number(name + ".attention.layer_norm_rms_epsilon")
             .value_or(file.number(name + ".attention.layer_norm_epsilon")
                           .value_or(0));
     // What somebody wrote, not what f32 made of it.
     config[of.epsilon] = shortest(epsilon);
+  }
+
+  void addVocabulary() {
     const GgufTensor *table = file.find("token_embd.weight");
     if (!table || table->shape.size() != 2) {
       fault(Code::NotFound, "expected tensor \"token_embd.weight\" of two "
@@ -108,34 +128,51 @@ private:
       config["vocab_size"] = table->shape[0];
     }
     config["tie_word_embeddings"] = !file.find("output.weight");
-    if (of.scaledByShare > 0) {
-      bool isLarge = config["num_hidden_layers"] == of.scaledByShare;
-      config["query_pre_attn_scalar"] =
-          isLarge ? hidden / std::max<int64_t>(heads, 1) : head;
-    }
   }
 
-  /// Those of layers with attention; others have none in a file that says it
-  /// of each layer.
-  int64_t keyHeads(int64_t heads) {
-    std::vector<double> all = file.numbers(name + ".attention.head_count_kv");
-    bool isHybrid = all.size() > 1 && std::count(all.begin(), all.end(), 0.0);
-    if (!isHybrid) {
-      return size("attention.head_count_kv", heads);
+  /// A size of layers, some of which may have none.
+  struct OfLayers {
+    int64_t most = 0;
+    std::vector<bool> has; // by layer; empty where all have the same
+  };
+
+  /// One that all have, or none, in a file that says it of each layer.
+  OfLayers sizes(const std::string &key,
+                 std::optional<int64_t> otherwise = {}) {
+    OfLayers result;
+    std::vector<double> all = file.numbers(name + "." + key);
+    if (all.size() < 2 || std::count(all.begin(), all.end(), 0.0) == 0) {
+      result.most = size(key, otherwise);
+      return result;
     }
     double most = *std::max_element(all.begin(), all.end());
-    nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
     for (double each : all) {
-      if (each != 0 && each != most) {
-        fault(Code::Unsupported, "expected ", name,
-              ".attention.head_count_kv to be the same for all layers with "
-              "attention, got others");
-        return heads;
+      bool isSize = most < 0x1p40 && std::floor(most) == most;
+      if (!isSize || (each != 0 && each != most)) {
+        fault(Code::Unsupported, "expected ", name, ".", key,
+              " to be one integer for all layers that have some, got others");
+        return {};
       }
-      kinds.push_back(each == 0 ? "conv" : "full_attention");
+      result.has.push_back(each != 0);
     }
-    config["layer_types"] = std::move(kinds);
-    return static_cast<int64_t>(most);
+    result.most = static_cast<int64_t>(most);
+    return result;
+  }
+
+  /// Which layers have keys, and which are a feed-forward part alone.
+  void addKinds(const OfLayers &keys, const OfLayers &parts) {
+    if (keys.has.empty()) {
+      return;
+    }
+    nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
+    for (size_t layer = 0; layer < keys.has.size(); ++layer) {
+      bool isAlone = of.aloneKind && !keys.has[layer] &&
+                     layer < parts.has.size() && parts.has[layer];
+      kinds.push_back(isAlone           ? of.aloneKind
+                      : keys.has[layer] ? "full_attention"
+                                        : of.stateKind);
+    }
+    config[of.kinds] = std::move(kinds);
   }
 
   /// What the architecture has besides: numbers, and what tensors say.
@@ -151,8 +188,18 @@ private:
       }
     }
     for (const GgufName &flag : of.flags) {
-      config[flag.to] = file.find(concat("blk.0.", flag.from)) != nullptr;
+      config[flag.to] = isInSomeLayer(flag.from);
     }
+  }
+
+  /// Layers need not be alike.
+  bool isInSomeLayer(std::string_view part) const {
+    const auto &all = file.tensors();
+    return std::any_of(all.begin(), all.end(), [&](const GgufTensor &tensor) {
+      std::string_view full = tensor.name;
+      size_t end = full.substr(0, 4) == "blk." ? full.find('.', 4) : full.npos;
+      return end != full.npos && full.substr(end + 1) == part;
+    });
   }
 
   /// The decimal number with the fewest digits that is this f32.
@@ -168,6 +215,14 @@ private:
   }
 
   void addRotation() {
+    if (of.positions == GgufArchitecture::TurnedIfSaid) {
+      bool isTurned =
+          file.boolean(name + ".rope.scaling.finetuned").value_or(true);
+      config["position_embedding_type"] = isTurned ? "rope" : "nope";
+    }
+    if (of.positions == GgufArchitecture::NotTurned) {
+      return;
+    }
     double base = file.number(name + ".rope.freq_base").value_or(10000);
     config["rope_theta"] = shortest(base);
     int64_t turned = size("rope.dimension_count", head);
@@ -262,10 +317,19 @@ private:
                               {"short_factor", factors(near)}};
   }
 
-  /// Which layers have a state, and how wide its values are.
+  /// How wide the values of a state are, and which layers have one.
   void addStates() {
+    if (of.states == GgufStates::None) {
+      return;
+    }
     int64_t inner = size("ssm.inner_size"), heads = size("ssm.time_step_rank");
-    config["linear_value_head_dim"] = inner / std::max<int64_t>(heads, 1);
+    config[of.valueWidth] = inner / std::max<int64_t>(heads, 1);
+    if (of.states == GgufStates::Delta) {
+      addIntervals();
+    }
+  }
+
+  void addIntervals() {
     auto layers = config["num_hidden_layers"].get<int64_t>();
     std::vector<double> states =
         file.numbers(name + ".attention.recurrent_layers");

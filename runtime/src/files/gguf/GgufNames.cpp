@@ -120,7 +120,8 @@ private:
   std::string nameOf(const std::string &name) const {
     LayerPart split = splitName(name);
     if (split.layer.empty()) {
-      std::string whole = replaceBeginning(name, wholeNames);
+      std::string whole = replaceBeginning(name, of.whole);
+      whole = whole.empty() ? replaceBeginning(name, wholeNames) : whole;
       return whole.empty() ? name : whole;
     }
     std::string part = replaceBeginning(split.part, of.layers);
@@ -132,10 +133,21 @@ private:
   struct Form {
     GgufOrder rows, columns;
     GgufChange change = GgufChange::None;
+    bool isVector = false; // of however many axes
   };
 
   int64_t size(const char *key) const {
     return file->integer(concat(of.name, ".", key)).value_or(0);
+  }
+
+  /// Of layers that have some.
+  int64_t most(const char *key) const {
+    std::vector<double> all = file->numbers(concat(of.name, ".", key));
+    double found = 0;
+    for (double each : all) {
+      found = each > found ? each : found;
+    }
+    return found < 0x1p40 ? static_cast<int64_t>(found) : 0;
   }
 
   Result<Form> formOf(const GgufTensor &tensor) const {
@@ -150,8 +162,8 @@ private:
          isKey = part.rfind("attn_k.", 0) == 0;
     if (of.turnsNeighbours && (isQuery || isKey)) {
       int64_t heads =
-          size(isKey ? "attention.head_count_kv" : "attention.head_count");
-      heads = heads > 0 ? heads : size("attention.head_count");
+          most(isKey ? "attention.head_count_kv" : "attention.head_count");
+      heads = heads > 0 ? heads : most("attention.head_count");
       if (heads < 1 || rows % heads != 0 || rows / heads % 2 != 0) {
         return fault(tensor.name, "an even number of rows for each of ", heads,
                      " heads, got ", rows, " rows");
@@ -159,8 +171,13 @@ private:
       form.rows.kind = GgufOrder::Pairs;
       form.rows.width = rows / heads;
     }
-    if (of.movesValueHeads) {
+    if (of.states == GgufStates::Delta) {
       return formOfState(tensor, part, form);
+    }
+    if (of.states == GgufStates::Mamba) {
+      form.isVector =
+          part == "ssm_a" || part == "ssm_d" || part == "ssm_norm.weight";
+      form.change = part == "ssm_a" ? GgufChange::NegativePower : form.change;
     }
     return form;
   }
@@ -266,8 +283,10 @@ private:
   Status finish(const std::string &name, const Join &join) {
     const Tensor *first = join.first.get(), *second = join.second.get();
     bool isWhole = first && (second || !join.as->second);
-    bool isAlike = isWhole && (!second || first->shape == second->shape) &&
-                   (first->shape.size() == 3 || first->shape.size() == 2);
+    bool isMatrix = join.as->isMatrix;
+    bool isAlike =
+        isWhole && (!second || first->shape == second->shape) &&
+        ((first->shape.size() == 3 && !isMatrix) || first->shape.size() == 2);
     if (!isAlike) {
       return makeError(Code::InvalidArgument, file->path(), ": tensors ",
                        join.as->first,
@@ -282,10 +301,11 @@ private:
       matrix->from.push_back(join.second);
     }
     matrix->inTurns = join.as->inTurns;
-    matrix->own = first->shape[1];
-    matrix->columns = first->shape.size() == 3 ? first->shape[2] : 1;
     auto parts = static_cast<int64_t>(matrix->from.size());
-    matrix->rows = first->shape[0] * parts * matrix->own;
+    bool hasColumns = isMatrix || first->shape.size() == 3;
+    matrix->own = first->shape[isMatrix ? 0 : 1];
+    matrix->columns = hasColumns ? first->shape.back() : 1;
+    matrix->rows = (isMatrix ? 1 : first->shape[0]) * parts * matrix->own;
     bool isOneType = !second || second->dtype == first->dtype;
     matrix->dtype = isOneType ? first->dtype : DType::F32;
     matrix->isOutIn = true;
@@ -297,7 +317,7 @@ private:
     tensor.dtype = matrix->dtype;
     tensor.shape = first->shape;
     tensor.shape[1] *= parts;
-    if (tensor.shape.size() == 3) {
+    if (hasColumns) {
       tensor.shape = {matrix->rows, matrix->columns};
     }
     tensor.bytes = static_cast<uint64_t>(tensor.elements()) * sizeof(float);
@@ -317,6 +337,9 @@ private:
     tensor.bytes = from.bytes;
     tensor.file = file->path();
     tensor.isMapped = true;
+    if (form.isVector) {
+      tensor.shape = {tensor.elements()};
+    }
     GgufRows rows{tensor,       from.type,   form.rows,
                   form.columns, form.change, file};
     if (!rows.isPlain()) {
