@@ -216,13 +216,18 @@ LogicalResult ScaleOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-LogicalResult ScaleOp::verify() {
-  // scale_c1
-  if (!getFactor().isFinite()) {
-    return emitOpError() << "expected a finite factor, got "
-                         << getFactor().convertToDouble();
+static LogicalResult expectFinite(Operation *op, StringRef what,
+                                  const APFloat &number) {
+  if (!number.isFinite()) {
+    return op->emitOpError() << "expected a finite " << what << ", got "
+                             << number.convertToDouble();
   }
   return success();
+}
+
+LogicalResult ScaleOp::verify() {
+  // scale_c1
+  return expectFinite(*this, "factor", getFactor());
 }
 
 /// scale x by 1 -> x, unless it rounds or widens
@@ -230,6 +235,20 @@ OpFoldResult ScaleOp::fold(FoldAdaptor) {
   bool isSame =
       getFactor().isExactlyValue(1) && getType() == getInput().getType();
   return isSame ? getInput() : Value();
+}
+
+//===-- clamp -------------------------------------------------------------===//
+
+LogicalResult ClampOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  types.push_back(rowsAs(adaptor.getInput().getType()));
+  return success();
+}
+
+LogicalResult ClampOp::verify() {
+  // clamp_c1
+  return expectFinite(*this, "least", getLeast());
 }
 
 //===-- gather_rows -------------------------------------------------------===//

@@ -278,6 +278,29 @@ def Transformer_ScaleOp : Transformer_ValueOp<"scale", [Transformer_RowWise]> {
   let hasFolder = 1;
 }
 
+def Transformer_ClampOp : Transformer_ValueOp<"clamp", [Transformer_RowWise]> {
+  let summary = "rows whose numbers are at least as great as a number";
+  let description = [{
+    `y = max(x, least)`, NaN where x is: of the time that a token takes of a
+    recurrence.
+
+    ```mlir
+    %y = transformer.clamp %x least -6.9 : tensor<?x6xf32>
+    ```
+
+    Shapes: `[T, W]` to `[T, W]`.
+
+    Constraints:
+    * C1. least is finite.
+  }];
+  let arguments = (ins Transformer_Rows:$input, F64Attr:$least);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `least` $least attr-dict `:` type($input)
+    `` custom<RowsAs>(type($result), ref(type($input)))
+  }];
+}
+
 def Transformer_GatherRowsOp : Transformer_ValueOp<"gather_rows"> {
   let summary = "some of the rows";
   let description = [{

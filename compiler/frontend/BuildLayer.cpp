@@ -370,8 +370,23 @@ void tfc::buildCrossWrite(PathBuilder &path, const spec::Attention &attn,
                                     entry.cross, position.layer, entry.batch);
 }
 
+/// One whose gate is times a number in front of its activation.
+static Value buildScaledFfn(PathBuilder &path, const spec::Ffn &ffn,
+                            const std::string &name, Value index, Value x) {
+  Value gate = path.scale(path.linear(x, name + ".gate", ffn.bias, index),
+                          ffn.gateScale, name + ".gate.scale");
+  Value up = path.linear(x, name + ".up", ffn.bias, index);
+  Value inner = transformer::MultiplyOp::create(path.getBuilder(),
+                                                path.loc(name + ".gated"), up,
+                                                gate, toDialect(ffn.act));
+  return path.linear(inner, name + ".down", ffn.bias, index);
+}
+
 static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
                       const std::string &name, Value index, Value x) {
+  if (ffn.gateScale != 1) {
+    return buildScaledFfn(path, ffn, name, index, x);
+  }
   auto bias = [&](const char *part) {
     return ffn.bias ? path.weight(name + part, index) : Value();
   };
@@ -433,10 +448,15 @@ static Value buildMoe(PathBuilder &path, const spec::Moe &moe,
   Value up = weight(".up.weight"), down = weight(".down.weight");
   Value gate = moe.gated ? weight(".gate.weight") : Value();
   Value gateBias = moe.gated ? bias(".gate.bias") : Value();
+  Value rows = moe.latent > 0 ? path.linear(x, name + ".in", false, index) : x;
   Value y = transformer::ExpertsOp::create(
-      path.getBuilder(), path.loc(name), x, route.getIds(), route.getWeights(),
-      up, down, gate, bias(".up.bias"), gateBias, bias(".down.bias"),
-      toDialect(moe.act), number(moe.alpha), number(moe.limit));
+      path.getBuilder(), path.loc(name), rows, route.getIds(),
+      route.getWeights(), up, down, gate, bias(".up.bias"), gateBias,
+      bias(".down.bias"), toDialect(moe.act), number(moe.alpha),
+      number(moe.limit));
+  if (moe.latent > 0) {
+    y = path.linear(y, name + ".out", false, index);
+  }
   if (moe.shared) {
     Value shared = buildShared(path, moe, name, index, x);
     y = transformer::AddOp::create(path.getBuilder(), path.loc(name + ".sum"),

@@ -27,6 +27,11 @@ public:
   Value linear(const char *part, bool bias = false) {
     return path.linear(x, stem(part), bias, position.weights);
   }
+  /// scale * linear(x)
+  Value scaled(const char *part, double scale) {
+    Value y = linear(part);
+    return scale == 1 ? y : path.scale(y, scale, stem(part) + ".scale");
+  }
   Value weight(const char *part, const char *which = ".weight") {
     return path.weight(stem(part) + which, position.weights);
   }
@@ -45,10 +50,17 @@ public:
     next += (taps - 1) * transformer::widthOf(rows);
     return y;
   }
-  /// silu(conv(linear(x)))
-  Value project(const char *part, const char *convPart, bool bias) {
-    return path.activation(conv(linear(part), convPart, bias),
+  /// silu(conv(scale * linear(x)))
+  Value project(const char *part, const char *convPart, bool bias,
+                double scale) {
+    return path.activation(conv(scaled(part, scale), convPart, bias),
                            spec::Activation::Silu, stem(convPart) + ".act");
+  }
+  /// The product of scale * x, to which the bias is added as it is.
+  Value decay(double scale) {
+    std::string name = stem("decay");
+    Value rows = scale == 1 ? x : path.scale(x, scale, name + ".scale");
+    return path.linear(rows, name, /*bias=*/true, position.weights);
   }
   /// Each head's columns of length `length`: x / sqrt(sum + eps), which is the
   /// root mean square's norm but for a factor.
@@ -97,9 +109,10 @@ Value tfc::buildRecurrent(PathBuilder &path, const spec::Recurrent &recurrent,
   int64_t matrices = recurrent.keyDim * recurrent.valueWidth();
   PartBuilder b(path, name, context, position, first + matrices, x);
   bool isMamba = recurrent.kind == spec::Recurrent::Kind::Mamba2;
-  Value q = b.project("q", "q_conv", recurrent.convBias);
-  Value k = b.project("k", "k_conv", recurrent.convBias);
-  Value v = b.project("v", "v_conv", recurrent.convBias);
+  const spec::Recurrent::Scales &scales = recurrent.scales;
+  Value q = b.project("q", "q_conv", recurrent.convBias, scales.query);
+  Value k = b.project("k", "k_conv", recurrent.convBias, scales.key);
+  Value v = b.project("v", "v_conv", recurrent.convBias, scales.value);
   int64_t keyHeads = recurrent.keyHeads, heads = recurrent.valueHeads;
   if (!isMamba) {
     // Scores are scaled as those of an attention.
@@ -108,7 +121,14 @@ Value tfc::buildRecurrent(PathBuilder &path, const spec::Recurrent &recurrent,
     k = b.normalize(k, "k", keyHeads, 1);
   }
   OpBuilder &builder = path.getBuilder();
-  Value lost = b.linear("decay", /*bias=*/true), rate = b.weight("log_rate");
+  Value lost = b.decay(scales.decay), rate = b.weight("log_rate");
+  if (recurrent.stepFloor > 0) {
+    // What softplus makes the floor of: greater numbers give greater ones.
+    double floor = recurrent.stepFloor;
+    lost = transformer::ClampOp::create(
+        builder, path.loc(name + ".decay.clamp"), lost,
+        APFloat(floor + std::log(-std::expm1(-floor))));
+  }
   Value decay = transformer::DecayOp::create(
       builder, path.loc(name + ".decayed"), lost, rate);
   // Of Mamba-2 it is the time that a token takes, of which the decay is made.
@@ -124,15 +144,14 @@ Value tfc::buildRecurrent(PathBuilder &path, const spec::Recurrent &recurrent,
       context.batch, first, heads, keyHeads,
       isMamba ? RecurrenceRule::Add : RecurrenceRule::Delta);
   auto normed = [&](int64_t parts) {
-    return path.norm(y, recurrent.norm, name + ".norm", position.weights,
-                     parts);
+    return recurrent.norm ? path.norm(y, *recurrent.norm, name + ".norm",
+                                      position.weights, parts)
+                          : y;
   };
-  if (isMamba) {
-    y = b.multiply(y, b.linear("gate"), Activation::Silu);
-    y = normed(recurrent.normGroups);
-  } else {
-    y = normed(heads);
-    y = b.multiply(y, b.linear("gate"), Activation::Silu);
-  }
+  int64_t parts = isMamba ? recurrent.normGroups : heads;
+  bool isNormFirst = !isMamba || recurrent.normBeforeGate;
+  y = isNormFirst ? normed(parts) : y;
+  y = b.multiply(y, b.scaled("gate", scales.gate), Activation::Silu);
+  y = isNormFirst ? y : normed(parts);
   return b.output(y, /*bias=*/false);
 }

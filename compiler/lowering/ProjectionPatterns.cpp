@@ -313,6 +313,28 @@ struct LowerScale : OpRewritePattern<transformer::ScaleOp> {
   const LastUses &lastUses;
 };
 
+/// clamp -> map
+struct LowerClamp : OpRewritePattern<transformer::ClampOp> {
+  LowerClamp(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
+
+  LogicalResult matchAndRewrite(transformer::ClampOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    double least = op.getLeast().convertToDouble();
+    rewriter.replaceOp(
+        op, mapRows(b, op.getInput(), {},
+                    {elementOf(op), lastUses.contains(op.getInputMutable())},
+                    [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                      return arith::MaximumFOp::create(
+                          inner, v[0], f32Constant(inner, least));
+                    }));
+    return success();
+  }
+
+  const LastUses &lastUses;
+};
+
 /// slice_columns -> view, where whoever reads it takes rows with gaps between
 /// them
 struct ViewSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
@@ -374,8 +396,8 @@ struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
 void tfc::populateProjectionPatterns(RewritePatternSet &patterns,
                                      const LastUses &lastUses) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<LowerLinear, LowerActivation, LowerAdd, LowerScale>(context,
-                                                                   lastUses);
+  patterns.add<LowerLinear, LowerActivation, LowerAdd, LowerScale, LowerClamp>(
+      context, lastUses);
   patterns.add<LowerSliceColumns>(context);
   patterns.add<ViewSliceColumns>(context, /*benefit=*/2);
 }

@@ -120,6 +120,8 @@ Matrix add(const Matrix &a, const Matrix &b);
 /// Element by element.
 Matrix multiply(const Matrix &a, const Matrix &b);
 Matrix scale(const Matrix &x, double factor);
+/// Each element, or `least` where it is less.
+Matrix clamp(const Matrix &x, double least);
 /// y[r,:] = x[rows[r],:]. Rows are in range.
 Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows);
 /// A row of the sequence's visible rows, in `result`. One that has none is not

@@ -566,6 +566,10 @@ LogicalResult Interpreter::runOp(Operation &op) {
         return setRows(
             op, scale(rows(op.getInput()), op.getFactor().convertToDouble()));
       })
+      .Case([&](ClampOp op) {
+        return setRows(
+            op, clamp(rows(op.getInput()), op.getLeast().convertToDouble()));
+      })
       .Case([&](SliceColumnsOp slice) {
         return setRows(slice, sliceColumns(rows(slice.getInput()),
                                            slice.getFirst(), slice.getWidth()));

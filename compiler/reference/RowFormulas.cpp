@@ -248,6 +248,14 @@ Matrix scale(const Matrix &x, double factor) {
   return y;
 }
 
+Matrix clamp(const Matrix &x, double least) {
+  Matrix y = x;
+  for (double &element : y.data) {
+    element = element < least ? least : element;
+  }
+  return y;
+}
+
 Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows) {
   Matrix y(static_cast<int64_t>(rows.size()), x.cols);
   for (int64_t r = 0; r < y.rows; ++r) {

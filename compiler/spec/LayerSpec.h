@@ -236,31 +236,41 @@ struct Conv {
 /// normGroups parts of a row, with a weight for each column.
 struct Recurrent {
   enum class Kind { GatedDelta, Mamba2 } kind = Kind::GatedDelta;
+  /// What products of the row are times, of Mamba-2; of decay in front of its
+  /// bias.
+  struct Scales {
+    double query = 1, key = 1, value = 1, gate = 1, decay = 1;
+    auto all() const { return std::tie(query, key, value, gate, decay); }
+  } scales;
   int64_t keyHeads = 1, valueHeads = 1, keyDim = 1, valueDim = 1;
   int64_t kernel = 2; // of the convolutions
   bool convBias = false;
-  Norm norm;
+  std::optional<Norm> norm;    // of Mamba-2 alone there may be none
+  bool normBeforeGate = false; // of Mamba-2; the delta rule has it always
   int64_t normGroups = 1;
+  /// What the time that a token takes is at least, of Mamba-2.
+  double stepFloor = 0;
   int64_t keyWidth() const { return keyHeads * keyDim; }
   int64_t valueWidth() const { return valueHeads * valueDim; }
   auto all() const {
     return std::tie(kind, keyHeads, valueHeads, keyDim, valueDim, kernel,
-                    convBias, norm, normGroups);
+                    convBias, norm, normBeforeGate, normGroups, stepFloor);
   }
   friend bool operator==(const Recurrent &a, const Recurrent &b) {
-    return a.all() == b.all();
+    return a.all() == b.all() && a.scales.all() == b.scales.all();
   }
 };
 
-/// down(act(up x)), or down(act(gate x) * up x) when gated.
+/// down(act(up x)), or down(act(gateScale * gate x) * up x) when gated.
 struct Ffn {
   int64_t width = 0;
   Activation act = Activation::Gelu;
   bool gated = false;
   bool bias = false;
+  double gateScale = 1;
   friend bool operator==(const Ffn &a, const Ffn &b) {
-    return std::tie(a.width, a.act, a.gated, a.bias) ==
-           std::tie(b.width, b.act, b.gated, b.bias);
+    return std::tie(a.width, a.act, a.gated, a.bias, a.gateScale) ==
+           std::tie(b.width, b.act, b.gated, b.bias, b.gateScale);
   }
 };
 
@@ -293,6 +303,9 @@ struct Moe {
     bool gate = false;
   };
   int64_t experts = 1, perToken = 1, width = 0;
+  /// How wide the rows are that experts read and make, which are projected
+  /// before and after; 0 for those of the model.
+  int64_t latent = 0;
   Activation act = Activation::Silu;
   bool gated = true, bias = false;
   /// Of a gate that is transformer.clamped_gate; limit is 0 without.
@@ -304,11 +317,12 @@ struct Moe {
       return moe.shared ? std::pair(moe.shared->width, moe.shared->gate)
                         : std::pair(int64_t(0), false);
     };
-    return std::tie(a.experts, a.perToken, a.width, a.act, a.gated, a.bias,
-                    a.alpha, a.limit) == std::tie(b.experts, b.perToken,
-                                                  b.width, b.act, b.gated,
-                                                  b.bias, b.alpha, b.limit) &&
-           sharedOf(a) == sharedOf(b) && a.router.all() == b.router.all();
+    auto own = [](const Moe &moe) {
+      return std::tie(moe.experts, moe.perToken, moe.width, moe.latent, moe.act,
+                      moe.gated, moe.bias, moe.alpha, moe.limit);
+    };
+    return own(a) == own(b) && sharedOf(a) == sharedOf(b) &&
+           a.router.all() == b.router.all();
   }
 };
 

@@ -178,7 +178,8 @@ TypeRef attention() {
 
 TypeRef ffn() {
   Fields fields = {needed("width", width()), needed("act", activation()),
-                   key("gated", flag()), key("bias", flag())};
+                   key("gated", flag()), key("bias", flag()),
+                   key("gate_scale", number())};
   for (Field &field : sublayerFields()) {
     fields.push_back(std::move(field));
   }
@@ -200,6 +201,7 @@ TypeRef moe() {
   Fields fields = {needed("experts", integer(1, maxExperts)),
                    needed("per_token", integer(1, maxPerToken)),
                    needed("width", width()),
+                   key("latent", width()),
                    needed("act", activation()),
                    key("gated", oneOf({flag(), words({"clamped"})})),
                    key("alpha", number()),
@@ -238,9 +240,14 @@ TypeRef recurrent() {
   kind("gated_delta",
        {needed("key_heads", width()), needed("value_heads", width()),
         needed("key_dim", width()), needed("value_dim", width())});
+  TypeRef scales =
+      object({key("q", number()), key("k", number()), key("v", number()),
+              key("gate", number()), key("decay", number())});
   kind("mamba2", {needed("heads", width()), needed("head_dim", width()),
                   needed("state", width()), key("groups", width()),
-                  key("conv_bias", flag()), key("norm_groups", width())});
+                  key("conv_bias", flag()), key("norm_groups", width()),
+                  key("norm_before_gate", flag()), key("step_floor", number()),
+                  key("scales", scales)});
   return make(std::move(type));
 }
 

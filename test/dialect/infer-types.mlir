@@ -35,6 +35,8 @@ func.func @value_ops(%ids: tensor<?xi32>, %few: tensor<3xi32>,
          : tensor<?x8xf32>, tensor<8xf32>
   // CHECK: "transformer.scale"{{.*}} -> tensor<?x8xf32>
   %10 = transformer.scale %x by 2.0 : tensor<?x8xf32>
+  // CHECK: "transformer.clamp"{{.*}} -> tensor<?x8xf32>
+  %clamped = transformer.clamp %x least 2.0 : tensor<?x8xf32>
   // CHECK: "transformer.rotary_angles"{{.*}} -> tensor<?x6xf32>
   %11 = transformer.rotary_angles %ids times [1.0, 0.5, 0.25]
           factors [1.0] : tensor<?xi32>

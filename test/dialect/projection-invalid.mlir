@@ -164,6 +164,14 @@ func.func @scale_c1_factor(%x: tensor<?x8xf32>) {
 
 // -----
 
+func.func @clamp_c1_least(%x: tensor<?x8xf32>) {
+  // expected-error @below {{expected a finite least, got}}
+  %0 = transformer.clamp %x least 0xFFF0000000000000 : tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @slice_columns_c2_negative(%x: tensor<?x8xf32>) {
   // expected-error @below {{expected a width of at least 0, got -5}}
   %0 = transformer.slice_columns %x[0, -5] : tensor<?x8xf32>

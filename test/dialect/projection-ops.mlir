@@ -84,6 +84,14 @@ func.func @scale(%x: tensor<?x8xf32>) {
   return
 }
 
+// CHECK-LABEL: @clamp
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>
+func.func @clamp(%x: tensor<?x8xf32>) {
+  // CHECK: transformer.clamp %[[X]] least -6.500000e+00 : tensor<?x8xf32>
+  %0 = transformer.clamp %x least -6.5 : tensor<?x8xf32>
+  return
+}
+
 // CHECK-LABEL: @pool_rows
 // CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>, %[[ROWS:.*]]: tensor<?xi32>, %[[BATCH:.*]]: !transformer.batch
 func.func @pool_rows(%x: tensor<?x8xf32>, %rows: tensor<?xi32>,

@@ -6,14 +6,15 @@ import draw_llama
 DECODERS = {"lfm2": "Lfm2", "lfm2moe": "Lfm2Moe", "qwen35": "Qwen3_5Text",
             "qwen35moe": "Qwen3_5MoeText", "qwen3next": "Qwen3Next",
             "granitehybrid": "GraniteMoeHybrid",
-            "bamba": "Bamba", "mamba2": "Mamba2"}
+            "bamba": "Bamba", "mamba2": "Mamba2", "nemotronh": "NemotronH",
+            "falconh1": "FalconH1"}
 # Their attention turns a part of each head.
 PARTIAL = ("qwen35", "qwen35moe", "qwen3next", "bamba")
 
 
 def asks_positions(family, case):
     """Whether anybody wants to know which position a token has."""
-    return family != "mamba2" and not (
+    return family not in ("mamba2", "nemotronh") and not (
         family == "granitehybrid" and position_type(case) is None)
 
 
@@ -142,10 +143,62 @@ def hybrid(family, case):
                 logits_scaling=case["factor"])
 
 
+def nemotronh(hf, case, keys):
+    """Layers of one sublayer each, the first of which keeps a state, and one
+    of which attends: transformers runs no model without either."""
+    seed = case["seed"]
+    heads, groups = heads_of(case, 12)
+    taken = 1 + seed % 4
+    parts = 1 + seed // 6 % 3
+    kinds = ("linear_attention", "full_attention", "moe", "mlp")
+    types = ["linear_attention", "full_attention"] + [
+        kinds[seed >> 2 * i & 3] for i in range(case["layers"])]
+    # What it does to short times it does in prompts and not in steps.
+    return hf.NemotronHConfig(**dict(
+        keys, hidden_size=case["hidden"], layer_types=types,
+        max_position_embeddings=case["positions"], time_step_min=1e-9,
+        num_attention_heads=case["heads"], head_dim=case["head_dim"],
+        num_key_value_heads=case["heads"] // case["groups"],
+        intermediate_size=case["width"], mamba_num_heads=heads,
+        mamba_head_dim=1 + seed // 11 % 20, n_groups=groups,
+        ssm_state_size=1 + seed // 5 % 40, conv_kernel=2 + seed % 4,
+        use_conv_bias=bool(seed // 3 % 2), layer_norm_epsilon=0.01,
+        chunk_size=1 + seed % 20, num_experts_per_tok=taken,
+        n_routed_experts=parts * (taken + 1 + seed // 4 % 5), n_group=parts,
+        topk_group=1 + seed // 9 % parts, norm_topk_prob=bool(seed // 8 % 2),
+        moe_intermediate_size=case["width"] % 19 + 3,
+        moe_shared_expert_intermediate_size=case["width"] % 17 + 3,
+        moe_latent_size=(None, 7 + seed % 9)[seed // 10 % 2],
+        routed_scaling_factor=case["factor"]))
+
+
+def falconh1(case):
+    seed = case["seed"]
+    inner = 12 * (1 + seed % 3)
+    heads, groups = heads_of(case, inner)
+    number = [0.5 + (seed // n % 7) / 6 for n in range(2, 13)]
+    return dict(rms_norm_eps=0.01, hidden_act="silu", mlp_bias=case["mlp_bias"],
+                mamba_d_ssm=inner, mamba_n_heads=heads, mamba_n_groups=groups,
+                mamba_d_head="auto" if seed % 2 else inner // heads,
+                mamba_d_state=1 + seed // 5 % 40, mamba_d_conv=2 + seed % 4,
+                mamba_conv_bias=bool(seed // 3 % 2),
+                mamba_rms_norm=bool(seed // 4 % 2),
+                mamba_norm_before_gate=bool(seed // 8 % 2),
+                mamba_chunk_size=1 + seed % 20,
+                embedding_multiplier=case["factor"],
+                lm_head_multiplier=number[0], key_multiplier=number[1],
+                attention_in_multiplier=number[2],
+                attention_out_multiplier=number[3],
+                ssm_in_multiplier=number[4], ssm_out_multiplier=number[5],
+                mlp_multipliers=number[6:8], ssm_multipliers=number[6:])
+
+
 def config(hf, family, case, keys):
     """`keys`: those that all decoders have."""
     if family == "mamba2":
         return mamba2(hf, case, keys)
+    if family == "nemotronh":
+        return nemotronh(hf, case, keys)
     keys = dict(keys, hidden_size=case["hidden"],
                 max_position_embeddings=case["positions"],
                 num_hidden_layers=case["layers"],
@@ -158,6 +211,8 @@ def config(hf, family, case, keys):
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
     if family in ("granitehybrid", "bamba"):
         keys.update(hybrid(family, case))
+    elif family == "falconh1":
+        keys.update(falconh1(case))
     elif family in ("lfm2", "lfm2moe"):
         keys.update({"lfm2": lfm2, "lfm2moe": lfm2moe}[family](case))
     else:

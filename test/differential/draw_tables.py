@@ -93,7 +93,8 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "qwen2moe", "granitemoe", "bertgenerationlm", "neoxjapanese",
            "modernbertdecoder", "internlm3", "iquestcoder", "lfm2", "lfm2moe",
            "phimoe", "deepseekv2", "deepseekv3", "glm4moelite", "flexolmo",
-           "granitemoeshared", "youtu", "granitehybrid", "bamba", "exaonemoe")
+           "granitemoeshared", "youtu", "granitehybrid", "bamba", "exaonemoe",
+           "falconh1")
 # Of each layer's experts a row takes some.
 MIXTURES = ("mixtral", "qwen3moe", "olmoe", "qwen2moe", "granitemoe",
             "glm4moe", "ernie45moe", "gptoss", "phimoe", "deepseekv2",

@@ -31,7 +31,8 @@ def apart(family, name, shape):
     if family == "gpt_oss":
         return [(name, shape)]
     is_block = family in ("mixtral", "phimoe", "minimax_m2")
-    block = ".block_sparse_moe." if is_block else ".mlp."
+    block = (".block_sparse_moe." if is_block else
+             ".mixer." if family == "nemotron_h" else ".mlp.")
     if family == "phimoe":
         name = name.replace(".mlp.router.", ".mlp.gate.")
     name = name.replace(".gate.moe_statics.", ".moe_statics.").replace(
@@ -47,7 +48,8 @@ def apart(family, name, shape):
         return [(name, shape)]
     gate, up, down = (("w1", "w3", "w2") if is_block else
                       ("gate_proj", "up_proj", "down_proj"))
-    names = (gate, up) if part == "gate_up_proj" else (down,)
+    names = {"gate_up_proj": (gate, up), "down_proj": (down,)}.get(
+        part, (part,))
     own = (shape[1] // len(names), shape[2])
     return [(f"{stem}{found}{expert}.{each}.weight", own)
             for expert in range(shape[0]) for each in names]

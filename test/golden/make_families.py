@@ -727,9 +727,11 @@ def mark_experts(model):
 
 
 def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
-                   scales=SCALES, longest={}, relative=RELATIVE):
+                   scales=SCALES, longest={}, relative=RELATIVE,
+                   whole=REPEATING):
     """`longest`: the longest rows of those that tfc runs up to there;
-    `relative`: those without positions."""
+    `relative`: those without positions; `whole`: those of which no
+    generation is written."""
     for index, (name, cls, config) in enumerate(models):
         if not out.wants(name):
             continue
@@ -747,7 +749,7 @@ def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
         write_forward(out.folder(name), model, cases, seed,
                       longest=longest.get(name) or (
                           60 if name in relative else None))
-        if name in REPEATING:
+        if name in whole:
             out.add(name, cases)
             continue
         set_generation(model, pad_token_id=0)

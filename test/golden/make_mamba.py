@@ -22,6 +22,19 @@ def alone(**changes):
                      pad_token_id=0), **changes)
 
 
+def sublayers(**changes):
+    """Of layers that are one sublayer each."""
+    return dict(dict(
+        vocab_size=VOCAB, hidden_size=30, num_attention_heads=3,
+        num_key_value_heads=1, head_dim=11, intermediate_size=37,
+        max_position_embeddings=60, mamba_num_heads=6, mamba_head_dim=13,
+        ssm_state_size=9, n_groups=2, chunk_size=16, n_routed_experts=12,
+        num_experts_per_tok=3, moe_intermediate_size=14,
+        moe_shared_expert_intermediate_size=22, routed_scaling_factor=2.5,
+        n_group=4, topk_group=2, bos_token_id=1, eos_token_id=2,
+        pad_token_id=0), **changes)
+
+
 DECODERS = (
     ("granitehybrid-lm", hf.GraniteMoeHybridForCausalLM,
      hf.GraniteMoeHybridConfig(**moe(**hybrid(
@@ -48,14 +61,41 @@ DECODERS = (
             mamba_n_heads=6,
             mamba_n_groups=3, rms_norm_eps=1e-3).items()
         if key != "layer_types"})),
+    ("nemotronh-lm", hf.NemotronHForCausalLM, hf.NemotronHConfig(**sublayers(
+        layer_types=["linear_attention", "full_attention", "moe",
+                     "linear_attention", "mlp", "moe"]))),
+    # The time of a token is limited, which transformers' steps do not do.
+    ("nemotronh-latent", hf.NemotronHForCausalLM, hf.NemotronHConfig(
+        **sublayers(
+            hidden_size=26, moe_latent_size=20, n_group=1, topk_group=1,
+            norm_topk_prob=False, time_step_min=1.3, use_conv_bias=False,
+            mamba_num_heads=1, mamba_head_dim=33, n_groups=1,
+            num_key_value_heads=3, tie_word_embeddings=True,
+            layer_types=["moe", "linear_attention", "full_attention"]))),
+    ("falconh1-lm", hf.FalconH1ForCausalLM, hf.FalconH1Config(**decoder(
+        num_attention_heads=3, mamba_d_ssm=54, mamba_n_heads=6,
+        mamba_d_state=9, mamba_n_groups=2, mamba_chunk_size=16,
+        embedding_multiplier=1.5, lm_head_multiplier=0.7,
+        mlp_multipliers=[0.8, 1.2], key_multiplier=0.6,
+        attention_in_multiplier=1.3, attention_out_multiplier=0.9,
+        ssm_in_multiplier=1.25, ssm_out_multiplier=0.5,
+        ssm_multipliers=[0.7, 1.1, 0.6, 1.4, 0.9]))),
+    ("falconh1-normed", hf.FalconH1ForCausalLM, hf.FalconH1Config(**decoder(
+        hidden_size=26, num_attention_heads=1, mamba_d_ssm=None,
+        mamba_expand=1, mamba_n_heads=2, mamba_d_state=33, mamba_d_conv=3,
+        mamba_conv_bias=False, mamba_rms_norm=True, rms_norm_eps=1e-3,
+        tie_word_embeddings=True, mlp_bias=True))),
 )
 # A state is of all tokens.
 DISTANCES = tuple(name for name, _, _ in DECODERS)
 # There is nobody to say which position a token has.
-RELATIVE = ("granitehybrid-lm", "mamba2-lm", "mamba2-wide")
+RELATIVE = ("granitehybrid-lm", "mamba2-lm", "mamba2-wide", "nemotronh-lm",
+            "nemotronh-latent")
+# Whose steps are not what transformers computes of whole rows.
+WHOLE = ("nemotronh-latent",)
 SCALES = {}
 
 
 def write(out):
     write_decoders(out, DECODERS, 1011, DISTANCES, SCALES,
-                   relative=RELATIVE)
+                   relative=RELATIVE, whole=WHOLE)

@@ -23,7 +23,8 @@ NEW_TOKENS = 40
 # Where the positions of a token come from; in other models the caller may say.
 POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
              "bloom": laws.UNSAID, "mpt": laws.UNSAID,
-             "mamba2": laws.UNSAID, "switch_transformers": laws.RELATIVE,
+             "mamba2": laws.UNSAID, "nemotron_h": laws.UNSAID,
+             "switch_transformers": laws.RELATIVE,
              "m2m_100": laws.RELATIVE, "umt5": laws.RELATIVE,
              "mass": laws.RELATIVE, "transformer-xl": laws.UNSAID,
              "gtrxl": laws.UNSAID, "xlnet": laws.UNSAID,

@@ -245,6 +245,8 @@ class Drawing:
                "act": self.activation()}
         self.maybe(ffn, "gated", 0.6, lambda: self.chance(0.7))
         self.maybe(ffn, "bias", 0.6, lambda: self.chance(0.7))
+        if ffn.get("gated", False):
+            self.maybe(ffn, "gate_scale", 0.2, lambda: self.pick(0.5, 1, 1.75))
         return ffn
 
     def mixture(self):
@@ -268,6 +270,7 @@ class Drawing:
                "router": router}
         self.maybe(moe, "gated", 0.5, lambda: self.chance(0.7))
         self.maybe(moe, "bias", 0.4, lambda: self.chance(0.7))
+        self.maybe(moe, "latent", 0.2, lambda: self.pick(1, 9, 40))
         self.maybe(moe, "shared", 0.4, lambda: {
             "width": self.pick(3, 22), "gate": self.chance(0.5)})
         return moe

@@ -700,7 +700,8 @@ class Model:
         up = linear(self.weights, x, path + ".up", width, bias)
         if ffn.get("gated", False):
             gate = linear(self.weights, x, path + ".gate", width, bias)
-            inner = activate(ffn["act"], gate) * up
+            scale = ffn.get("gate_scale", 1)
+            inner = activate(ffn["act"], scale * gate) * up
         else:
             inner = activate(ffn["act"], up)
         return linear(self.weights, inner, path + ".down", self.hidden, bias)

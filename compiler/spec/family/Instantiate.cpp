@@ -91,6 +91,21 @@ std::optional<Json> Instantiator::makeHole(const Json &hole) {
   return compute(hole);
 }
 
+/// Of a list of so many the one that the hole names.
+std::optional<Json> Instantiator::itemOf(const Json &hole,
+                                         const std::string &key,
+                                         const Json &list) {
+  int64_t count = hole.find("of")->integer;
+  if (!list.isArray() || int64_t(list.items.size()) != count) {
+    config.fault(key, "expected a list of " + std::to_string(count) + ", got " +
+                          (list.isArray()
+                               ? "one of " + std::to_string(list.items.size())
+                               : spec::describe(list)));
+    return member(hole, "default");
+  }
+  return list.items[size_t(hole.find("item")->integer)];
+}
+
 /// The value of the first of the keys that config.json has; all that it has
 /// must agree. Null is no value, unless the hole says what it means.
 std::optional<Json> Instantiator::readKey(const Json &hole) {
@@ -112,6 +127,9 @@ std::optional<Json> Instantiator::readKey(const Json &hole) {
       found = value;
       first = name.text;
     }
+  }
+  if (found && hole.find("item")) {
+    return itemOf(hole, first, *found);
   }
   if (found) {
     return *found;

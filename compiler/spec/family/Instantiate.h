@@ -60,6 +60,9 @@ private:
 
   std::optional<spec::Json> makeHole(const spec::Json &hole);
   std::optional<spec::Json> readKey(const spec::Json &hole);
+  std::optional<spec::Json> itemOf(const spec::Json &hole,
+                                   const std::string &key,
+                                   const spec::Json &list);
   std::optional<spec::Json> readSpec(const spec::Json &hole);
   std::optional<spec::Json> choose(const spec::Json &hole);
   std::optional<spec::Json> applyRule(const spec::Json &hole);

@@ -26,6 +26,40 @@ static bool isOneOf(const Json &type, const std::vector<std::string> &words) {
          std::find(words.begin(), words.end(), type.text) != words.end();
 }
 
+/// The key that says of what type each layer is: the first of `alias` that is
+/// there, or "layer_types".
+static std::string keyOfTypes(Config &config, const Json &hole) {
+  if (const Json *alias = hole.find("alias")) {
+    for (const std::string &key : wordsOf(*alias)) {
+      if (config.value(key) && !config.isNull(key)) {
+        return key;
+      }
+    }
+  }
+  return "layer_types";
+}
+
+/// The types that it has, or by default; a text has a letter for each layer.
+/// Null where neither says anything.
+static std::optional<Json> findTypes(Config &config, const Json &hole,
+                                     const std::string &key) {
+  const Json *types = config.value(key);
+  bool isGiven = types && !config.isNull(key);
+  if (!isGiven) {
+    const Json *byDefault = hole.find("default");
+    return byDefault ? std::optional(*byDefault) : std::nullopt;
+  }
+  if (!types->isString()) {
+    return *types;
+  }
+  Json letters = Json::array();
+  for (char letter : types->text) {
+    letters.items.push_back(Json(std::string(1, letter)));
+    letters.items.back().place = types->place;
+  }
+  return letters;
+}
+
 /// By layer, whether its type is `kind`; the others are `other`. Empty after a
 /// fault.
 static std::vector<bool> readTypes(Config &config, const std::string &key,
@@ -91,16 +125,11 @@ std::optional<Json> family::layerKindsRule(Instantiator &made,
   int64_t layers = made.integer(hole, "layers", 0, 0, spec::maxLayers);
   std::vector<std::string> kind = wordsOf(*hole.find("kind"));
   std::vector<std::string> other = wordsOf(*hole.find("other"));
-  std::string key = "layer_types";
-  if (const Json *alias = hole.find("alias");
-      alias && made.config.value(alias->text)) {
-    key = alias->text;
-  }
-  const Json *types = made.config.value(key);
-  bool isGiven = types && !made.config.isNull(key);
+  std::string key = keyOfTypes(made.config, hole);
+  std::optional<Json> types = findTypes(made.config, hole, key);
   std::vector<bool> isKind =
-      isGiven ? readTypes(made.config, key, *types, layers, kind, other)
-              : makeTypes(made, hole, layers);
+      types ? readTypes(made.config, key, *types, layers, kind, other)
+            : makeTypes(made, hole, layers);
   bool wanted = !hole.find("of") || isOneOf(*hole.find("of"), kind);
   Json selected = Json::array();
   for (size_t layer = 0; layer < isKind.size(); ++layer) {
@@ -125,6 +154,24 @@ std::optional<Json> family::layerKindsRule(Instantiator &made,
     }
   }
   return overrides;
+}
+
+std::optional<Json> family::layerCountRule(Instantiator &made,
+                                           const Json &hole) {
+  std::string key = keyOfTypes(made.config, hole);
+  std::optional<Json> types = findTypes(made.config, hole, key);
+  size_t count = types && types->isArray() ? types->items.size() : 0;
+  if (count == 0 || count > size_t(spec::maxLayers)) {
+    made.config.fault(key,
+                      "expected the types of 1 to " +
+                          std::to_string(spec::maxLayers) + " layers, got " +
+                          (types && !types->isArray() ? spec::describe(*types)
+                                                      : std::to_string(count)));
+    count = 1;
+  }
+  Json value = int64_t(count);
+  value.place = made.config.placeOf(key);
+  return value;
 }
 
 std::optional<Json> family::adjustedWidthRule(Instantiator &made,

@@ -73,10 +73,15 @@ std::optional<spec::Json> denseLayersRule(Instantiator &, const spec::Json &);
 
 /// {"layers", "kind", "other", "set"}: overrides with `set` for the layers
 /// whose type in layer_types is `kind` and not `other`; without layer_types for
-/// all but the last of each `every`, or for those that the key `list` does not
-/// name. `more`: other overrides behind them. With `then` that value instead,
-/// if there is such a layer; `of`: the type that is asked about.
+/// those that `default` lists, all but the last of each `every`, or those that
+/// the key `list` does not name. `alias`: other names of layer_types, the
+/// first that is there; a text has a letter for each layer. `more`: other
+/// overrides behind them. With `then` that value instead, if there is such a
+/// layer; `of`: the type that is asked about.
 std::optional<spec::Json> layerKindsRule(Instantiator &, const spec::Json &);
+
+/// {"alias", "default"}: how many layers there are by the types of layer_kinds.
+std::optional<spec::Json> layerCountRule(Instantiator &, const spec::Json &);
 
 /// {"default"}: how wide LFM2's feed-forward parts are.
 std::optional<spec::Json> adjustedWidthRule(Instantiator &, const spec::Json &);

@@ -173,6 +173,15 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
   ffn.act = activationOf(sublayer, "act");
   ffn.gated = flagOf(sublayer, "gated", false);
   ffn.bias = flagOf(sublayer, "bias", false);
+  if (const Json *scale = sublayer.find("gate_scale");
+      scale && scale->isNumber()) {
+    ffn.gateScale = readPositive(*scale);
+    if (!ffn.gated) {
+      error(scale->place, BadBlock,
+            "expected no \"gate_scale\" (\"gated\" is false), got " +
+                describe(*scale));
+    }
+  }
   result.f = ffn;
   return result;
 }

@@ -132,6 +132,7 @@ Moe SpecReader::readMoe(const Json &json) {
   moe.experts = sizeOf(json, "experts").value_or(1);
   moe.perToken = sizeOf(json, "per_token").value_or(1);
   moe.width = sizeOf(json, "width").value_or(0);
+  moe.latent = sizeOf(json, "latent").value_or(0);
   moe.act = activationOf(json, "act");
   readGate(json, moe);
   moe.bias = flagOf(json, "bias", false);

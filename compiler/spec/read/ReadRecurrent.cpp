@@ -60,6 +60,14 @@ Recurrent SpecReader::readRecurrent(const Json &json) {
   f.kernel = sizeOf(json, "conv").value_or(2);
   f.convBias = isMamba && flagOf(json, "conv_bias", false);
   f.normGroups = isMamba ? sizeOf(json, "norm_groups").value_or(1) : 1;
+  f.normBeforeGate = isMamba && flagOf(json, "norm_before_gate", false);
+  if (const Json *floor = json.find("step_floor");
+      isMamba && floor && floor->isNumber() && floor->real != 0) {
+    f.stepFloor = readPositive(*floor);
+  }
+  if (const Json *scales = isMamba ? json.find("scales") : nullptr) {
+    readScales(*scales, f.scales);
+  }
   auto placeOf = [&](const char *key) {
     const Json *value = json.find(key);
     return value ? value->place : json.place.child(key);
@@ -90,17 +98,26 @@ Recurrent SpecReader::readRecurrent(const Json &json) {
     f.normGroups = 1;
   }
   const Json *norm = json.find("norm");
-  std::optional<Norm> read =
-      readNorm(norm, isMamba ? f.valueWidth() / f.normGroups : f.valueDim);
-  if (norm && (!read || read->kind != Norm::Kind::RmsNorm)) {
+  f.norm = readNorm(norm, isMamba ? f.valueWidth() / f.normGroups : f.valueDim);
+  if (norm && (f.norm ? f.norm->kind != Norm::Kind::RmsNorm : !isMamba)) {
     error(norm->place, BadBlock,
           "expected a norm of kind \"rmsnorm\" (of " +
               std::string(isMamba ? "parts of a row" : "each head's values") +
               "), got another");
-  } else if (read) {
-    f.norm = *read;
   }
   return f;
+}
+
+void SpecReader::readScales(const Json &json, Recurrent::Scales &scales) {
+  for (auto [key, scale] : {std::pair("q", &scales.query),
+                            {"k", &scales.key},
+                            {"v", &scales.value},
+                            {"gate", &scales.gate},
+                            {"decay", &scales.decay}}) {
+    if (const Json *number = json.find(key); number && number->isNumber()) {
+      *scale = readPositive(*number);
+    }
+  }
 }
 
 } // namespace tfc::spec

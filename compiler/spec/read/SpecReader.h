@@ -154,6 +154,7 @@ private:
   void readStateful(const std::string &name, const Json &json,
                     Sublayer &result);
   Recurrent readRecurrent(const Json &json);
+  void readScales(const Json &json, Recurrent::Scales &scales);
 
   // ReadLatent.cpp
   Attention readLatentAttention(const Json &attn, const Json &json);

@@ -291,7 +291,9 @@ private:
                               {"v_conv", f.valueWidth()}}) {
       addLinear(stem + part, rows, f.kernel, f.convBias);
     }
-    addNorm(stem + "norm", f.norm, isMamba ? f.valueWidth() : f.valueDim);
+    if (f.norm) {
+      addNorm(stem + "norm", *f.norm, isMamba ? f.valueWidth() : f.valueDim);
+    }
     addLinear(stem + "o", model.hidden, f.valueWidth(), false);
   }
 
@@ -300,11 +302,18 @@ private:
     if (moe.router.choiceBias) {
       add(stem + "choice_bias", "weight", 1, moe.experts, 1);
     }
-    if (moe.gated) {
-      addExperts(stem + "gate", moe.experts, moe.width, model.hidden, moe.bias);
+    int64_t rows = moe.latent > 0 ? moe.latent : model.hidden;
+    if (moe.latent > 0) {
+      addLinear(stem + "in", rows, model.hidden, false);
     }
-    addExperts(stem + "up", moe.experts, moe.width, model.hidden, moe.bias);
-    addExperts(stem + "down", moe.experts, model.hidden, moe.width, moe.bias);
+    if (moe.gated) {
+      addExperts(stem + "gate", moe.experts, moe.width, rows, moe.bias);
+    }
+    addExperts(stem + "up", moe.experts, moe.width, rows, moe.bias);
+    addExperts(stem + "down", moe.experts, rows, moe.width, moe.bias);
+    if (moe.latent > 0) {
+      addLinear(stem + "out", model.hidden, rows, false);
+    }
     if (moe.shared) {
       listFfn({moe.shared->width, moe.act, moe.gated, /*bias=*/false},
               stem + "shared.");

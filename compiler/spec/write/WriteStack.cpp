@@ -295,10 +295,14 @@ Json writeAttention(const Attention &attn) {
 }
 
 Json writeFfn(const Ffn &ffn) {
-  return objectOf({{"width", ffn.width},
-                   {"act", nameOf(ffn.act)},
-                   {"gated", ffn.gated},
-                   {"bias", ffn.bias}});
+  Json json = objectOf({{"width", ffn.width},
+                        {"act", nameOf(ffn.act)},
+                        {"gated", ffn.gated},
+                        {"bias", ffn.bias}});
+  if (ffn.gateScale != 1) {
+    json.set("gate_scale", ffn.gateScale);
+  }
+  return json;
 }
 
 Json writeRouter(const Router &router) {
@@ -340,6 +344,9 @@ Json writeMoe(const Moe &moe) {
                 {"gated", moe.limit > 0 ? Json("clamped") : Json(moe.gated)},
                 {"bias", moe.bias},
                 {"router", writeRouter(moe.router)}});
+  if (moe.latent > 0) {
+    json.set("latent", moe.latent);
+  }
   if (moe.limit > 0) {
     json.set("alpha", moe.alpha);
     json.set("limit", moe.limit);
@@ -351,17 +358,36 @@ Json writeMoe(const Moe &moe) {
   return json;
 }
 
+Json writeMamba(const Recurrent &recurrent) {
+  Json json = objectOf({{"kind", "mamba2"},
+                        {"heads", recurrent.valueHeads},
+                        {"head_dim", recurrent.valueDim},
+                        {"state", recurrent.keyDim},
+                        {"groups", recurrent.keyHeads},
+                        {"conv", recurrent.kernel},
+                        {"conv_bias", recurrent.convBias},
+                        {"norm", writeNorm(recurrent.norm)},
+                        {"norm_groups", recurrent.normGroups}});
+  if (recurrent.normBeforeGate) {
+    json.set("norm_before_gate", true);
+  }
+  if (recurrent.stepFloor != 0) {
+    json.set("step_floor", recurrent.stepFloor);
+  }
+  const Recurrent::Scales &scales = recurrent.scales;
+  if (scales.all() != Recurrent::Scales().all()) {
+    json.set("scales", objectOf({{"q", scales.query},
+                                 {"k", scales.key},
+                                 {"v", scales.value},
+                                 {"gate", scales.gate},
+                                 {"decay", scales.decay}}));
+  }
+  return json;
+}
+
 Json writeRecurrent(const Recurrent &recurrent) {
   if (recurrent.kind == Recurrent::Kind::Mamba2) {
-    return objectOf({{"kind", "mamba2"},
-                     {"heads", recurrent.valueHeads},
-                     {"head_dim", recurrent.valueDim},
-                     {"state", recurrent.keyDim},
-                     {"groups", recurrent.keyHeads},
-                     {"conv", recurrent.kernel},
-                     {"conv_bias", recurrent.convBias},
-                     {"norm", writeNorm(recurrent.norm)},
-                     {"norm_groups", recurrent.normGroups}});
+    return writeMamba(recurrent);
   }
   return objectOf({{"kind", "gated_delta"},
                    {"key_heads", recurrent.keyHeads},

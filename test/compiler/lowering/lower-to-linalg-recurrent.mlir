@@ -69,6 +69,15 @@ func.func @decay(%x: tensor<?x6xf32>, %r: tensor<6xf32>) -> tensor<?x6xf32> {
   return %0 : tensor<?x6xf32>
 }
 
+// CHECK-LABEL: @clamp
+func.func @clamp(%x: tensor<?x6xbf16>) -> tensor<?x6xf32> {
+  // CHECK: linalg.generic
+  // CHECK: %[[WIDE:.*]] = arith.extf %{{.*}} : bf16 to f32
+  // CHECK: arith.maximumf %[[WIDE]], %{{.*}} : f32
+  %0 = transformer.clamp %x least -6.5 : tensor<?x6xbf16> -> tensor<?x6xf32>
+  return %0 : tensor<?x6xf32>
+}
+
 // CHECK-LABEL: @multiply
 func.func @multiply(%x: tensor<?x6xf32>, %g: tensor<?x6xbf16>)
     -> tensor<?x6xf32> {

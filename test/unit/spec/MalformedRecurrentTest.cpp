@@ -81,7 +81,22 @@ INSTANTIATE_TEST_SUITE_P(
                    rms)},
             "s.json:13:91: /decoder/layers/block/recurrent/key_heads: expected "
             "one of the keys heads, head_dim, state, groups, conv_bias, "
-            "norm_groups, conv, norm, pre_norm, out_norm, out_scale, "
-            "post_norm, parallel, out_act or residual, got \"key_heads\" "
-            "[TFC002]\n"}),
+            "norm_groups, norm_before_gate, step_floor, scales, conv, norm, "
+            "pre_norm, out_norm, out_scale, post_norm, parallel, out_act or "
+            "residual, got \"key_heads\" [TFC002]\n"},
+        Case{"AScaleThatIsNone",
+             decoderSpec,
+             {mamba("\"heads\": 6, \"head_dim\": 5, \"state\": 3, "
+                    "\"scales\": {\"k\": 0}",
+                    rms)},
+             "s.json:13:107: /decoder/layers/block/recurrent/scales/k: "
+             "expected a number above 0 that f32 can hold, got 0 [TFC004]\n"},
+        Case{"ATimeBelowZero",
+             decoderSpec,
+             {mamba("\"heads\": 6, \"head_dim\": 5, \"state\": 3, "
+                    "\"step_floor\": -1",
+                    rms)},
+             "s.json:13:105: /decoder/layers/block/recurrent/step_floor: "
+             "expected a number above 0 that f32 can hold, got -1 "
+             "[TFC004]\n"}),
     nameOf);
