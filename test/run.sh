@@ -50,7 +50,7 @@ if [ $# -eq 0 ]; then
   cmake --build --preset asan -j 2
   ctest --preset asan
   # A slow machine without a compiler cache would not be done within CI's time.
-  if [ -n "${CI:-}" ] && [ $SECONDS -gt 1200 ]; then
+  if [ -n "${CI:-}" ] && [ $SECONDS -gt 600 ]; then
     echo "not built after $SECONDS seconds: $long_builds"
     long_builds=
   fi
