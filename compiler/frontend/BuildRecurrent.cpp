@@ -137,6 +137,9 @@ Value tfc::buildRecurrent(PathBuilder &path, const spec::Recurrent &recurrent,
       builder, path.loc(name + ".beta.act"),
       isMamba ? Activation::Softplus : Activation::Sigmoid,
       isMamba ? lost : b.linear("beta"));
+  if (recurrent.betaScale != 1) {
+    beta = path.scale(beta, recurrent.betaScale, name + ".beta.scale");
+  }
   using transformer::RecurrenceRule;
   Value y = transformer::RecurrenceOp::create(
       builder, path.loc(name), q, k, v, decay, beta,

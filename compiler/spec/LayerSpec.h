@@ -250,11 +250,13 @@ struct Recurrent {
   int64_t normGroups = 1;
   /// What the time that a token takes is at least, of Mamba-2.
   double stepFloor = 0;
+  double betaScale = 1; // what beta is times, of the delta rule
   int64_t keyWidth() const { return keyHeads * keyDim; }
   int64_t valueWidth() const { return valueHeads * valueDim; }
   auto all() const {
     return std::tie(kind, keyHeads, valueHeads, keyDim, valueDim, kernel,
-                    convBias, norm, normBeforeGate, normGroups, stepFloor);
+                    convBias, norm, normBeforeGate, normGroups, stepFloor,
+                    betaScale);
   }
   friend bool operator==(const Recurrent &a, const Recurrent &b) {
     return a.all() == b.all() && a.scales.all() == b.scales.all();

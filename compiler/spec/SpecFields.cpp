@@ -239,7 +239,8 @@ TypeRef recurrent() {
   };
   kind("gated_delta",
        {needed("key_heads", width()), needed("value_heads", width()),
-        needed("key_dim", width()), needed("value_dim", width())});
+        needed("key_dim", width()), needed("value_dim", width()),
+        key("beta_scale", number())});
   TypeRef scales =
       object({key("q", number()), key("k", number()), key("v", number()),
               key("gate", number()), key("decay", number())});

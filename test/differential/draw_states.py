@@ -7,13 +7,15 @@ DECODERS = {"lfm2": "Lfm2", "lfm2moe": "Lfm2Moe", "qwen35": "Qwen3_5Text",
             "qwen35moe": "Qwen3_5MoeText", "qwen3next": "Qwen3Next",
             "granitehybrid": "GraniteMoeHybrid",
             "bamba": "Bamba", "mamba2": "Mamba2", "nemotronh": "NemotronH",
-            "falconh1": "FalconH1"}
+            "falconh1": "FalconH1", "olmohybrid": "OlmoHybrid"}
 # Their attention turns a part of each head.
 PARTIAL = ("qwen35", "qwen35moe", "qwen3next", "bamba")
 
 
 def asks_positions(family, case):
     """Whether anybody wants to know which position a token has."""
+    if family == "olmohybrid":
+        return turns(case)
     return family not in ("mamba2", "nemotronh") and not (
         family == "granitehybrid" and position_type(case) is None)
 
@@ -21,6 +23,11 @@ def asks_positions(family, case):
 def position_type(case):
     """Of Granite 4: None turns neither queries nor keys."""
     return ("rope", None)[case["seed"] // 2 % 2]
+
+
+def turns(case):
+    """Whether positions turn the queries and keys of an OLMo Hybrid."""
+    return bool(case["seed"] // 3 % 2)
 
 
 def types_of(case, kind):
@@ -219,4 +226,16 @@ def config(hf, family, case, keys):
         keys.update(delta(family, case))
     if family == "qwen35moe":
         del keys["intermediate_size"]
+    if family == "olmohybrid":
+        # transformers writes convolutions in equal parts, and runs no model
+        # without a layer of either kind.
+        keys.update(linear_value_head_dim=case["seed"] // 7 % 9 + 4,
+                    linear_num_value_heads=keys["linear_num_key_heads"],
+                    linear_allow_neg_eigval=bool(case["seed"] % 5),
+                    num_hidden_layers=case["layers"] + 1)
+        keys["linear_key_head_dim"] = keys["linear_value_head_dim"]
+        keys["layer_types"] = ["linear_attention"] + keys["layer_types"]
+        if not turns(case):
+            keys["rope_parameters"]["rope_theta"] = None
+        del keys["head_dim"]
     return getattr(hf, DECODERS[family] + "Config")(**keys)

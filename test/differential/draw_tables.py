@@ -45,7 +45,9 @@ DECODERS = {
     "glm4moelite": "Glm4MoeLite", "dots1": "Dots1", "flexolmo": "FlexOlmo",
     "minimaxm2": "MiniMaxM2", "granitemoeshared": "GraniteMoeShared",
     "solaropen": "SolarOpen", "hunyuanmoe": "HunYuanMoEV1", "youtu": "Youtu",
-    "exaonemoe": "ExaoneMoe", "mellum": "Mellum",
+    "exaonemoe": "ExaoneMoe", "mellum": "Mellum", "hyv3": "HYV3",
+    "graniteswa": "GraniteSWA", "granitemoeswa": "GraniteMoeSWA",
+    "minicpm3": "MiniCPM3", "axk1": "AXK1", "mistral4": "Mistral4",
     **draw_relatives.DECODERS, **draw_states.DECODERS}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
@@ -78,10 +80,11 @@ NARROW = ("electra", "albert", "roformer", "rembert")
 WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma",
            "modernbertdecoder", "ministral3", "gptoss", "dots1", "exaonemoe",
-           "mellum")
+           "mellum", "graniteswa", "granitemoeswa")
 # Of these the types of layers differ in more than the window, which is there.
 PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
-            "vaultgemma", "modernbertdecoder", "gptoss", "exaonemoe", "mellum")
+            "vaultgemma", "modernbertdecoder", "gptoss", "exaonemoe", "mellum",
+            "graniteswa", "granitemoeswa")
 # Those without which transformers makes no mask.
 NEED_WINDOW = PATTERNS + ("ministral",)
 # Their heads divide the width.
@@ -94,15 +97,17 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "modernbertdecoder", "internlm3", "iquestcoder", "lfm2", "lfm2moe",
            "phimoe", "deepseekv2", "deepseekv3", "glm4moelite", "flexolmo",
            "granitemoeshared", "youtu", "granitehybrid", "bamba", "exaonemoe",
-           "falconh1")
+           "falconh1", "graniteswa", "granitemoeswa", "minicpm3", "axk1",
+           "mistral4", "olmohybrid")
 # Of each layer's experts a row takes some.
 MIXTURES = ("mixtral", "qwen3moe", "olmoe", "qwen2moe", "granitemoe",
             "glm4moe", "ernie45moe", "gptoss", "phimoe", "deepseekv2",
             "deepseekv3", "glm4moelite", "dots1", "flexolmo", "minimaxm2",
             "granitemoeshared", "solaropen", "hunyuanmoe", "exaonemoe",
-            "mellum")
+            "mellum", "hyv3", "granitemoeswa", "axk1", "mistral4")
 # Heads share a latent of each position.
-LATENT = ("deepseekv2", "deepseekv3", "glm4moelite", "youtu")
+LATENT = ("deepseekv2", "deepseekv3", "glm4moelite", "youtu", "minicpm3",
+          "axk1", "mistral4")
 # As many heads of keys as of queries.
 ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon", "biogpt",
          "bertgenerationlm", "neoxjapanese", "modernbertdecoder")
@@ -448,7 +453,7 @@ def decoder_config(hf, family, case):
                   "qwen3", "arcee", "gemma", "gemma2", "gemma3", "jais2",
                   "cwm", "vaultgemma", "hunyuan", "mixtral", "qwen3moe",
                   "glm4moe", "ernie45moe", "gptoss", "dots1", "minimaxm2",
-                  "solaropen", "hunyuanmoe", "mellum"):
+                  "solaropen", "hunyuanmoe", "mellum", "hyv3"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -492,10 +497,12 @@ def decoder_config(hf, family, case):
                   "qwen3moe", "olmoe", "granitemoe", "glm4moe", "gptoss",
                   "phimoe", "deepseekv2", "deepseekv3", "glm4moelite", "dots1",
                   "flexolmo", "granitemoeshared", "solaropen", "hunyuanmoe",
-                  "youtu", "mellum"):
+                  "youtu", "mellum", "hyv3", "graniteswa", "granitemoeswa",
+                  "minicpm3", "axk1", "mistral4"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
-                  "arcee", "jais2", "cwm", "hyperclovax"):
+                  "arcee", "jais2", "cwm", "hyperclovax", "graniteswa",
+                  "minicpm3"):
         keys["mlp_bias"] = case["mlp_bias"]
     if family in ("starcoder2", "ernie45"):
         keys["use_bias"] = case["attention_bias"]
@@ -505,6 +512,23 @@ def decoder_config(hf, family, case):
         keys.update(mixture(family, case))
     if family in LATENT:
         keys.update(latent(case))
+    if family == "axk1":  # it has none without
+        keys["q_lora_rank"] = 5 + case["seed"] % 7
+    if family == "minicpm3":
+        keys.update(scale_emb=case["factor"], scale_depth=(None, 1.1)[
+            case["seed"] // 2 % 2], dim_model_base=5 + case["seed"] % 40,
+            rope_parameters={"rope_type": "default",
+                             "rope_theta": case["theta"]})
+    if family == "mistral4":  # queries grow from there on
+        keys["rope_parameters"] = {
+            "rope_type": "yarn", "rope_theta": case["theta"],
+            "factor": case["factor"], "llama_4_scaling_beta": 0.1,
+            "original_max_position_embeddings": case["positions"],
+            "mscale": 1.0, "mscale_all_dim": 1.0}
+    if family in ("graniteswa", "granitemoeswa") and case["seed"] % 3:
+        keys["layer_rope_theta"] = [
+            (0, 90.0, 5000)[(case["seed"] >> i) % 3]
+            for i in range(case["layers"])]
     if family == "youtu":  # its loading zeroes the row of a pad token
         keys["pad_token_id"] = None
     if family == "gptoss":
@@ -527,7 +551,8 @@ def decoder_config(hf, family, case):
             "factor": 1.0, "alpha": case["factor"]}
     if family == "hyperclovax":
         keys["use_post_norm"] = bool(case["seed"] % 3)
-    if family in ("granite", "hyperclovax", "granitemoe", "granitemoeshared"):
+    if family in ("granite", "hyperclovax", "granitemoe", "granitemoeshared",
+                  "graniteswa", "granitemoeswa"):
         keys.update(embedding_multiplier=case["factor"],
                     attention_multiplier=0.3, logits_scaling=case["factor"],
                     residual_multiplier=0.4)
@@ -541,7 +566,7 @@ def mixture(family, case):
     keys = dict(num_experts_per_tok=taken, num_experts=taken + seed // 4 % 9,
                 norm_topk_prob=bool(seed // 3 % 2))
     if family in ("mixtral", "granitemoe", "gptoss", "phimoe", "minimaxm2",
-                  "granitemoeshared"):
+                  "granitemoeshared", "granitemoeswa"):
         keys["num_local_experts"] = keys.pop("num_experts")
         del keys["norm_topk_prob"]
     if family == "gptoss":
@@ -552,13 +577,14 @@ def mixture(family, case):
                     lm_head_bias=bool(seed % 2))
     if family == "minimaxm2" and seed % 3:
         keys["rotary_dim"] = 2 * (1 + seed % (case["head_dim"] // 2))
-    if family == "granitemoeshared":
+    if family in ("granitemoeshared", "granitemoeswa"):
         keys["shared_intermediate_size"] = width + 2 if seed % 3 else 0
     if family == "hunyuanmoe":
         keys["moe_topk"] = keys.pop("num_experts_per_tok")
         del keys["norm_topk_prob"]
     if family in ("mixtral", "granitemoe", "olmoe", "gptoss", "phimoe",
-                  "flexolmo", "minimaxm2", "granitemoeshared", "hunyuanmoe"):
+                  "flexolmo", "minimaxm2", "granitemoeshared", "hunyuanmoe",
+                  "granitemoeswa"):
         return dict(keys, intermediate_size=width)
     keys["moe_intermediate_size"] = width
     dense = case["layers"] > 1
@@ -592,9 +618,13 @@ def mixture(family, case):
                     num_experts=groups * (taken + 1),
                     num_shared_experts=1 + seed % 2,
                     routed_scaling_factor=case["factor"])
+    if family == "hyv3":
+        keys.update(num_shared_experts=1 + seed % 2,
+                    router_scaling_factor=case["factor"])
+        del keys["norm_topk_prob"]
     if family == "exaonemoe" and seed % 2:
         keys["first_k_dense_replace"] = int(dense)
-    elif family in ("exaonemoe", "mellum"):
+    elif family in ("exaonemoe", "mellum", "hyv3"):
         keys["mlp_layer_types"] = [
             "dense" if dense and i == seed % case["layers"] else "sparse"
             for i in range(case["layers"])]

@@ -28,7 +28,7 @@ def shapes_of(cls, config):
 def apart(family, name, shape):
     """(name, shape) of what save_pretrained makes of a tensor of a mixture of
     experts, which modules keep in others than files do."""
-    if family == "gpt_oss":
+    if family in ("gpt_oss", "mistral4"):
         return [(name, shape)]
     is_block = family in ("mixtral", "phimoe", "minimax_m2")
     block = (".block_sparse_moe." if is_block else

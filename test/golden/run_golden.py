@@ -87,7 +87,8 @@ class Model:
             self.positions = laws.after_padding(config["pad_token_id"])
         kind = config.get("position_embedding_type", "")
         if ((kind or "").startswith("relative") or config.get("alibi") or
-                kind is None):
+                kind is None or
+                config.get("rope_parameters", {}).get("rope_theta", 1) is None):
             self.positions = laws.UNSAID
         # Of an encoder that knows of places what the caller says of them.
         self.has_places = (not self.pair and family not in COUNTING and (self.positions == laws.GIVEN or

@@ -85,7 +85,8 @@ static std::vector<bool> readTypes(Config &config, const std::string &key,
   return isKind;
 }
 
-/// The same where no types are given: all but the last of each `every`, or
+/// The same where no types are given: all but the last of each `every` (with
+/// `last` also of fewer layers), or
 /// those that `list` does not name; without a list none, or with `all` all.
 static std::vector<bool> makeTypes(Instantiator &made, const Json &hole,
                                    int64_t layers) {
@@ -95,6 +96,9 @@ static std::vector<bool> makeTypes(Instantiator &made, const Json &hole,
     int64_t every = made.integer(hole, "every", 1, 1, spec::maxRows);
     for (int64_t layer = 0; layer < layers; ++layer) {
       isKind[size_t(layer)] = (layer + 1) % every != 0;
+    }
+    if (hole.find("last") && layers > 0 && layers < every) {
+      isKind.back() = false;
     }
     return isKind;
   }

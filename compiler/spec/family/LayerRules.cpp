@@ -4,6 +4,8 @@
 #include "compiler/spec/SpecFields.h"
 #include "compiler/spec/family/Rules.h"
 
+#include <map>
+
 using namespace tfc;
 using namespace tfc::family;
 using spec::Json;
@@ -227,4 +229,43 @@ std::optional<Json> family::attentionTypesRule(Instantiator &made,
   Json attention = makeObject({{"window", window ? *window : Json("none")}});
   return overridesOf(std::move(selected),
                      makeObject({{"attn", std::move(attention)}}));
+}
+
+std::optional<Json> family::layerThetasRule(Instantiator &made,
+                                            const Json &hole) {
+  const std::string &key = hole.find("key")->text;
+  Config &config = made.config;
+  const Json *thetas = config.value(key);
+  if (!thetas || config.isNull(key)) {
+    return Json::array();
+  }
+  int64_t layers = countLayers(made, hole);
+  if (!thetas->isArray() || int64_t(thetas->items.size()) != layers) {
+    config.fault(key,
+                 "expected a list with a number for each of the " +
+                     std::to_string(layers) + " layers, got " +
+                     (thetas->isArray() ? std::to_string(thetas->items.size())
+                                        : spec::describe(*thetas)));
+    return Json::array();
+  }
+  std::map<double, std::vector<Json>> layersOf;
+  for (size_t layer = 0; layer < thetas->items.size(); ++layer) {
+    const Json &theta = thetas->items[layer];
+    if (theta.isNumber() && theta.real >= 0) {
+      layersOf[theta.real].emplace_back(int64_t(layer));
+    } else {
+      config.faultAt(theta, "expected a number from 0 on, got " +
+                                spec::describe(theta));
+    }
+  }
+  Json overrides = Json::array();
+  for (auto &[theta, those] : layersOf) {
+    Json rotary =
+        theta == 0 ? Json("none") : makeObject({{"theta", Json(theta)}});
+    overrides.items.push_back(makeObject(
+        {{"layers", Json::array(std::move(those))},
+         {"set", makeObject({{"attn", makeObject({{"rotary",
+                                                   std::move(rotary)}})}})}}));
+  }
+  return overrides;
 }

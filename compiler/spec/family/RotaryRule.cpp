@@ -178,7 +178,8 @@ const Json *findParameters(Config &config) {
 std::optional<Json> readDim(Instantiator &made, Config &rope,
                             const Json &hole) {
   Config &config = made.config;
-  const Json *partial = hole.find("partial"), *own = hole.find("partial_key");
+  const Json *own = hole.find("partial_key");
+  std::optional<Json> partial = made.member(hole, "partial");
   std::string key = own ? own->text : "partial_rotary_factor";
   if (!partial) {
     for (Config *each : {&config, &rope}) {
@@ -248,6 +249,11 @@ std::optional<Json> family::rotaryRule(Instantiator &made, const Json &hole) {
   double outside =
       outer.empty() ? byDefault : config.number(outer, byDefault, 1, largest);
   double theta = rope.number("rope_theta", outside, 1, largest);
+  if (hole.find("may_be_none") &&
+      (rope.isNull("rope_theta") ||
+       (!rope.value("rope_theta") && config.isNull("rope_theta")))) {
+    return Json("none");
+  }
   std::string type = rope.string("type", "default");
   type = rope.string("rope_type", type);
   Json rotary = Json::object();
@@ -293,6 +299,7 @@ std::optional<Json> family::scoreScaleRule(Instantiator &made,
   double scale = 1 / std::sqrt(double(width));
   // The rotary rule says what is wrong with it.
   const Json *rope = findParameters(made.config);
+  rope = rope ? rope : hole.find("parameters");
   auto numberOf = [&](const char *key) {
     const Json *value = rope->find(key);
     return value && value->isNumber() ? value->real : 0;

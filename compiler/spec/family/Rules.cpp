@@ -35,6 +35,7 @@ const std::vector<Rule> &allRules() {
       {"layer_pattern", layerPatternRule, {}},
       {"dense_layers", denseLayersRule, {}},
       {"layer_kinds", layerKindsRule, {"layer_types"}},
+      {"layer_thetas", layerThetasRule, {}},
       {"layer_count", layerCountRule, {"layer_types"}},
       {"adjusted_width",
        adjustedWidthRule,

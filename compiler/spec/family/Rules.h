@@ -37,12 +37,13 @@ std::optional<spec::Json> feedForwardRule(Instantiator &, const spec::Json &);
 /// are. "only_default": no scaling is known. "longrope": it is, and this is the
 /// longest sequence of the training where no key says it; "positions" is the
 /// longest one at all; "mscales": cosine and sine are times short_mscale.
-/// "parameters": rope_parameters where there are none.
+/// "parameters": rope_parameters where there are none. "may_be_none": there is
+/// no rotation where theta is null.
 std::optional<spec::Json> rotaryRule(Instantiator &, const spec::Json &);
 
 /// {"widths": [n, ...]}: what scores are times where heads have so many columns
 /// in all: their inverse square root, and of a stretched rotation the square of
-/// what mscale_all_dim makes of its factor.
+/// what mscale_all_dim makes of its factor. "parameters": as of rotary.
 std::optional<spec::Json> scoreScaleRule(Instantiator &, const spec::Json &);
 
 /// {"key", "default", "longrope", "query_growth"}: the longest sequence: that
@@ -79,6 +80,10 @@ std::optional<spec::Json> denseLayersRule(Instantiator &, const spec::Json &);
 /// overrides behind them. With `then` that value instead, if there is such a
 /// layer; `of`: the type that is asked about.
 std::optional<spec::Json> layerKindsRule(Instantiator &, const spec::Json &);
+
+/// {"layers", "key"}: overrides with the theta that the key lists for each
+/// layer, and without a rotation where it is 0; none without the key.
+std::optional<spec::Json> layerThetasRule(Instantiator &, const spec::Json &);
 
 /// {"alias", "default"}: how many layers there are by the types of layer_kinds.
 std::optional<spec::Json> layerCountRule(Instantiator &, const spec::Json &);

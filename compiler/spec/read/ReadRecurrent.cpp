@@ -61,6 +61,10 @@ Recurrent SpecReader::readRecurrent(const Json &json) {
   f.convBias = isMamba && flagOf(json, "conv_bias", false);
   f.normGroups = isMamba ? sizeOf(json, "norm_groups").value_or(1) : 1;
   f.normBeforeGate = isMamba && flagOf(json, "norm_before_gate", false);
+  if (const Json *scale = json.find("beta_scale");
+      !isMamba && scale && scale->isNumber()) {
+    f.betaScale = readPositive(*scale);
+  }
   if (const Json *floor = json.find("step_floor");
       isMamba && floor && floor->isNumber() && floor->real != 0) {
     f.stepFloor = readPositive(*floor);

@@ -389,13 +389,17 @@ Json writeRecurrent(const Recurrent &recurrent) {
   if (recurrent.kind == Recurrent::Kind::Mamba2) {
     return writeMamba(recurrent);
   }
-  return objectOf({{"kind", "gated_delta"},
-                   {"key_heads", recurrent.keyHeads},
-                   {"value_heads", recurrent.valueHeads},
-                   {"key_dim", recurrent.keyDim},
-                   {"value_dim", recurrent.valueDim},
-                   {"conv", recurrent.kernel},
-                   {"norm", writeNorm(recurrent.norm)}});
+  Json json = objectOf({{"kind", "gated_delta"},
+                        {"key_heads", recurrent.keyHeads},
+                        {"value_heads", recurrent.valueHeads},
+                        {"key_dim", recurrent.keyDim},
+                        {"value_dim", recurrent.valueDim},
+                        {"conv", recurrent.kernel},
+                        {"norm", writeNorm(recurrent.norm)}});
+  if (recurrent.betaScale != 1) {
+    json.set("beta_scale", recurrent.betaScale);
+  }
+  return json;
 }
 
 Json writeConv(const Conv &conv) {

@@ -298,3 +298,68 @@ TEST(Rules, KindsOfAttention) {
         << types;
   }
 }
+
+TEST(Holes, ItemsOfAList) {
+  const char *hole = R"({"$key": "n", "item": 1, "of": 2, "default": 1.5})";
+  EXPECT_EQ(made(hole, "{}"), "1.5");
+  EXPECT_EQ(made(hole, R"({"n": [3, 4]})"), "4");
+  EXPECT_EQ(made(hole, R"({"n": [3]})"),
+            "config.json:1:7: /n: expected a list of 2, got one of 1");
+  EXPECT_EQ(made(hole, R"({"n": 3})"),
+            "config.json:1:7: /n: expected a list of 2, got 3");
+}
+
+TEST(Rules, LettersForLayers) {
+  const char *count =
+      R"({"$rule": "layer_count", "alias": ["pattern", "types"],
+          "default": ["a", "b"]})";
+  EXPECT_EQ(made(count, "{}"), "2");
+  EXPECT_EQ(made(count, R"({"pattern": "M*M"})"), "3");
+  EXPECT_EQ(made(count, R"({"types": ["M"], "pattern": null})"), "1");
+  EXPECT_EQ(made(count, R"({"pattern": ""})"),
+            "config.json:1:13: /pattern: expected the types of 1 to 4096 "
+            "layers, got 0");
+  EXPECT_EQ(made(count, R"({"types": 3})"),
+            "config.json:1:11: /types: expected the types of 1 to 4096 "
+            "layers, got 3");
+  const char *kinds =
+      R"({"$rule": "layer_kinds", "layers": 3, "kind": ["star", "*"],
+          "other": ["M"], "alias": ["pattern"], "default": ["M", "M", "*"],
+          "set": {"attn": 1}})";
+  EXPECT_EQ(made(kinds, R"({"pattern": "M*M"})"),
+            R"([{"layers": [1], "set": {"attn": 1}}])");
+  EXPECT_EQ(made(kinds, "{}"), R"([{"layers": [2], "set": {"attn": 1}}])");
+  EXPECT_EQ(made(kinds, R"({"pattern": "MEM"})"),
+            "config.json:1:13: /pattern: expected \"star\" or \"M\", got "
+            "\"E\"");
+}
+
+TEST(Rules, LayersOfFewerThanAPeriod) {
+  const char *kinds =
+      R"({"$rule": "layer_kinds", "layers": 2, "kind": "x", "other": "y",
+          "every": 4, "last": true, "of": "y", "set": {"a": 1}})";
+  EXPECT_EQ(made(kinds, "{}"), R"([{"layers": [1], "set": {"a": 1}}])");
+}
+
+TEST(Rules, ThetasOfLayers) {
+  const char *hole = R"({"$rule": "layer_thetas", "layers": 3, "key": "t"})";
+  EXPECT_EQ(made(hole, "{}"), "[]");
+  EXPECT_EQ(made(hole, R"({"t": null})"), "[]");
+  EXPECT_EQ(made(hole, R"({"t": [5, 0, 5]})"), R"([
+  {"layers": [1], "set": {"attn": {"rotary": "none"}}},
+  {"layers": [0, 2], "set": {"attn": {"rotary": {"theta": 5}}}}
+])");
+  EXPECT_EQ(made(hole, R"({"t": [5]})"),
+            "config.json:1:7: /t: expected a list with a number for each of "
+            "the 3 layers, got 1");
+  EXPECT_EQ(made(hole, R"({"t": [5, -1, 5]})"),
+            "config.json:1:11: /t/1: expected a number from 0 on, got -1");
+}
+
+TEST(Rules, NoThetaIsNoRotation) {
+  const char *hole =
+      R"({"$rule": "rotary", "style": "half", "may_be_none": true})";
+  EXPECT_EQ(made(hole, R"({"rope_parameters": {"rope_theta": null}})"),
+            "\"none\"");
+  EXPECT_EQ(made(hole, R"({"rope_theta": null})"), "\"none\"");
+}
