@@ -48,6 +48,7 @@ DECODERS = {
     "exaonemoe": "ExaoneMoe", "mellum": "Mellum", "hyv3": "HYV3",
     "graniteswa": "GraniteSWA", "granitemoeswa": "GraniteMoeSWA",
     "minicpm3": "MiniCPM3", "axk1": "AXK1", "mistral4": "Mistral4",
+    "afmoe": "Afmoe",
     **draw_relatives.DECODERS, **draw_states.DECODERS}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
@@ -80,11 +81,11 @@ NARROW = ("electra", "albert", "roformer", "rembert")
 WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma",
            "modernbertdecoder", "ministral3", "gptoss", "dots1", "exaonemoe",
-           "mellum", "graniteswa", "granitemoeswa")
+           "mellum", "graniteswa", "granitemoeswa", "afmoe")
 # Of these the types of layers differ in more than the window, which is there.
 PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
             "vaultgemma", "modernbertdecoder", "gptoss", "exaonemoe", "mellum",
-            "graniteswa", "granitemoeswa")
+            "graniteswa", "granitemoeswa", "afmoe")
 # Those without which transformers makes no mask.
 NEED_WINDOW = PATTERNS + ("ministral",)
 # Their heads divide the width.
@@ -104,7 +105,7 @@ MIXTURES = ("mixtral", "qwen3moe", "olmoe", "qwen2moe", "granitemoe",
             "glm4moe", "ernie45moe", "gptoss", "phimoe", "deepseekv2",
             "deepseekv3", "glm4moelite", "dots1", "flexolmo", "minimaxm2",
             "granitemoeshared", "solaropen", "hunyuanmoe", "exaonemoe",
-            "mellum", "hyv3", "granitemoeswa", "axk1", "mistral4")
+            "mellum", "hyv3", "granitemoeswa", "axk1", "mistral4", "afmoe")
 # Heads share a latent of each position.
 LATENT = ("deepseekv2", "deepseekv3", "glm4moelite", "youtu", "minicpm3",
           "axk1", "mistral4")
@@ -453,7 +454,7 @@ def decoder_config(hf, family, case):
                   "qwen3", "arcee", "gemma", "gemma2", "gemma3", "jais2",
                   "cwm", "vaultgemma", "hunyuan", "mixtral", "qwen3moe",
                   "glm4moe", "ernie45moe", "gptoss", "dots1", "minimaxm2",
-                  "solaropen", "hunyuanmoe", "mellum", "hyv3"):
+                  "solaropen", "hunyuanmoe", "mellum", "hyv3", "afmoe"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -618,6 +619,11 @@ def mixture(family, case):
                     num_experts=groups * (taken + 1),
                     num_shared_experts=1 + seed % 2,
                     routed_scaling_factor=case["factor"])
+    if family == "afmoe":
+        keys.update(num_shared_experts=1 + seed % 2, route_scale=case["factor"],
+                    num_dense_layers=int(dense and seed % 2),
+                    mup_enabled=bool(seed // 2 % 2))
+        del keys["norm_topk_prob"]
     if family == "hyv3":
         keys.update(num_shared_experts=1 + seed % 2,
                     router_scaling_factor=case["factor"])

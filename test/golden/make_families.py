@@ -689,7 +689,8 @@ class Margins:
                 module.register_forward_hook(self.look)
 
     def look(self, router, inputs, result):
-        scores = inputs[0].reshape(-1, inputs[0].shape[-1]) @ router.weight.T
+        weight = getattr(router, "gate", router).weight
+        scores = inputs[0].reshape(-1, inputs[0].shape[-1]) @ weight.T
         if getattr(router, "bias", None) is not None:
             scores = scores + router.bias
         statics = getattr(router, "moe_statics", router)

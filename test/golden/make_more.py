@@ -52,9 +52,13 @@ DECODERS = (
             layer_types=["full_attention", "linear_attention"],
             rope_parameters=dict(rope_type="default", rope_theta=None)),
             "head_dim"))),
+    ("afmoe-lm", hf.AfmoeForCausalLM, hf.AfmoeConfig(**moe(
+        **SHARED, head_dim=12, num_hidden_layers=4, num_shared_experts=2,
+        mup_enabled=True, sliding_window=7, route_scale=1.7,
+        global_attn_every_n_layers=3))),
 )
 # A window counts columns; a state is of all tokens.
-DISTANCES = ("graniteswa-lm", "granitemoeswa-lm", "olmohybrid-lm",
+DISTANCES = ("graniteswa-lm", "granitemoeswa-lm", "afmoe-lm", "olmohybrid-lm",
              "olmohybrid-nope")
 # There is nobody to say which position a token has.
 RELATIVE = ("olmohybrid-nope",)
