@@ -591,6 +591,37 @@ TEST_F(GgufTest, LayersThatGuessAreLeftOut) {
   EXPECT_EQ(files->tensors()[0]->name, "model.layers.1.input_layernorm.weight");
 }
 
+TEST_F(GgufTest, LayersThatGuessAreOfNoKind) {
+  GgufWriter file = partsOf("nemotron_h_moe");
+  for (auto [key, value] : {std::pair("block_count", 4U),
+                            {"nextn_predict_layers", 1U},
+                            {"embedding_length", 8U},
+                            {"context_length", 16U},
+                            {"attention.head_count", 2U},
+                            {"ssm.inner_size", 4U},
+                            {"ssm.time_step_rank", 2U}}) {
+    file.add(std::string("nemotron_h_moe.") + key, value);
+  }
+  file.add("nemotron_h_moe.attention.head_count_kv", 4U,
+           std::vector<uint32_t>{0, 2, 0, 2});
+  file.add("nemotron_h_moe.feed_forward_length", 4U,
+           std::vector<uint32_t>{0, 0, 7, 7});
+  file.floats("token_embd.weight", {3, 8}, std::vector<float>(24));
+  write(file.finish());
+  auto opened = GgufFile::open(path);
+  ASSERT_TRUE(opened) << messageOf(opened);
+  auto config = makeGgufConfig(**opened);
+  ASSERT_TRUE(config) << messageOf(config);
+  std::string packed;
+  for (char each : *config) {
+    packed += each == ' ' || each == '\n' ? "" : std::string(1, each);
+  }
+  EXPECT_NE(packed.find("\"layers_block_type\":[\"linear_attention\","
+                        "\"full_attention\",\"moe\"]"),
+            std::string::npos)
+      << packed;
+}
+
 TEST_F(GgufTest, TokenizersThatAreNotRead) {
   auto errorOfText = [&](const GgufWriter &file) {
     write(file.finish());

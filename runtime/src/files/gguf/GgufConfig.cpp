@@ -165,7 +165,11 @@ private:
       return;
     }
     nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
-    for (size_t layer = 0; layer < keys.has.size(); ++layer) {
+    // Behind the model's are those that guess.
+    auto count = std::min<int64_t>(config["num_hidden_layers"].get<int64_t>(),
+                                   keys.has.size());
+    for (int64_t i = 0; i < count; ++i) {
+      auto layer = static_cast<size_t>(i);
       bool isAlone = of.aloneKind && !keys.has[layer] &&
                      layer < parts.has.size() && parts.has[layer];
       kinds.push_back(isAlone           ? of.aloneKind
