@@ -258,8 +258,12 @@ LogicalResult GateRowsOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult GateRowsOp::verify() {
   // gate_rows_c1
-  return expectSize(*this, "a gate of width", widthOf(getGate()), 1,
-                    "a number for each row");
+  int64_t width = widthOf(getInput()), parts = widthOf(getGate());
+  if (width % parts != 0) {
+    return emitOpError() << "expected a gate whose width divides " << width
+                         << " (the width of the input), got " << parts;
+  }
+  return success();
 }
 
 //===-- clamped_gate ------------------------------------------------------===//

@@ -21,6 +21,9 @@ def Transformer_RouteOp : Transformer_ValueOp<"route"> {
     (`sum`: w / max(sum + plus, floor)), or their softmax; then times `factor`.
     An expert's place in the row is by its number, not by its score.
 
+    With `late_sigmoid` experts are chosen by their logits, and s of the chosen
+    is the sigmoid of its logit.
+
     With `sparsemixer` an expert is chosen `per_token` times, each time that of
     the greatest logit m that is left. Its weight is its share of the softmax of
     those left whose logit z is near: `(m - z) / max(|z|, m) <= tolerance`
@@ -206,25 +209,26 @@ def Transformer_CombineOp : Transformer_ValueOp<"combine"> {
 }
 
 def Transformer_GateRowsOp : Transformer_ValueOp<"gate_rows", [Transformer_RowWise]> {
-  let summary = "rows times the sigmoid of a number each";
+  let summary = "parts of rows times an activation of a number each";
   let description = [{
-    `y[t,c] = x[t,c] / (1 + exp(-gate[t,0]))`: how much of what a shared expert
-    made a row gets.
+    `y[t,c] = x[t,c] * act(gate[t, c / (W / H)])`: how much of what a shared
+    expert made a row gets, H being 1, or of what a head of an attention did.
 
     ```mlir
-    %y = transformer.gate_rows %x by %g
+    %y = transformer.gate_rows %x by %g act sigmoid
            : (tensor<?x30xf32>, tensor<?x1xf32>) -> tensor<?x30xf32>
     ```
 
-    Shapes: input and result `[T, W]`, gate `[T, 1]`.
+    Shapes: input and result `[T, W]`, gate `[T, H]`.
 
     Constraints:
-    * C1. gate has one column.
+    * C1. H divides W.
   }];
-  let arguments = (ins Transformer_Rows:$input, Transformer_Rows:$gate);
+  let arguments = (ins Transformer_Rows:$input, Transformer_Rows:$gate,
+                       Transformer_Activation:$act);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $input `by` $gate attr-dict `:` functional-type(operands, results)
+    $input `by` $gate `act` $act attr-dict `:` functional-type(operands, results)
   }];
 }
 

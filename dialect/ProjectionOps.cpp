@@ -251,6 +251,30 @@ LogicalResult ClampOp::verify() {
   return expectFinite(*this, "least", getLeast());
 }
 
+//===-- xielu -------------------------------------------------------------===//
+
+LogicalResult XieluOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  types.push_back(rowsAs(adaptor.getInput().getType()));
+  return success();
+}
+
+LogicalResult XieluOp::verify() {
+  // xielu_c1
+  for (auto [what, value] : {std::pair{"positive of length", getPositive()},
+                             std::pair{"negative of length", getNegative()}}) {
+    if (failed(expectSize(*this, what, value.getType().getDimSize(0), 1,
+                          "a number for all"))) {
+      return failure();
+    }
+  }
+  // xielu_c2
+  return failed(expectFinite(*this, "beta", getBeta()))
+             ? failure()
+             : expectFinite(*this, "least", getLeast());
+}
+
 //===-- gather_rows -------------------------------------------------------===//
 
 LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *,

@@ -301,6 +301,36 @@ def Transformer_ClampOp : Transformer_ValueOp<"clamp", [Transformer_RowWise]> {
   }];
 }
 
+def Transformer_XieluOp : Transformer_ValueOp<"xielu", [Transformer_RowWise]> {
+  let summary = "an activation with learned slopes";
+  let description = [{
+    With p = softplus(positive) and n = beta + softplus(negative)
+    `y = x > 0 ? p x^2 + beta x : n (exp(min(x, least)) - 1 - x) + beta x`
+    (Huang and Schlag 2024, arXiv:2411.13010).
+
+    ```mlir
+    %y = transformer.xielu %x positive %p negative %n
+           {beta = 5.0e-01, least = -1.0e-06}
+           : (tensor<?x22xf32>, tensor<1xf32>, tensor<1xf32>)
+             -> tensor<?x22xf32>
+    ```
+
+    Shapes: input and result `[T, W]`, positive and negative `[1]`.
+
+    Constraints:
+    * C1. positive and negative are one number each.
+    * C2. beta and least are finite.
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_Vector:$positive,
+                       Transformer_Vector:$negative, F64Attr:$beta,
+                       F64Attr:$least);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `positive` $positive `negative` $negative attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+
 def Transformer_GatherRowsOp : Transformer_ValueOp<"gather_rows"> {
   let summary = "some of the rows";
   let description = [{

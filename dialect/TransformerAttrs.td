@@ -59,7 +59,8 @@ def Transformer_RouterScoreEnum
         I32EnumAttrCase<"Softmax", 0, "softmax">,
         I32EnumAttrCase<"Sigmoid", 1, "sigmoid">,
         I32EnumAttrCase<"Logits", 2, "logits">,
-        I32EnumAttrCase<"Sparsemixer", 3, "sparsemixer">]>;
+        I32EnumAttrCase<"Sparsemixer", 3, "sparsemixer">,
+        I32EnumAttrCase<"LateSigmoid", 4, "late_sigmoid">]>;
 def Transformer_RouterScore
     : Transformer_EnumAttr<Transformer_RouterScoreEnum, "router_score">;
 

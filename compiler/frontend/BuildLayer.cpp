@@ -257,6 +257,17 @@ static Distances buildDistances(PathBuilder &path, const spec::Attention &attn,
   return distances;
 }
 
+static Value buildOutputGate(PathBuilder &path, const spec::OutputGate &gate,
+                             const std::string &name, Value x, Value by) {
+  OpBuilder &b = path.getBuilder();
+  auto act = gate.isSoftplus ? transformer::Activation::Softplus
+                             : transformer::Activation::Sigmoid;
+  if (gate.perHead) {
+    return transformer::GateRowsOp::create(b, path.loc(name), x, by, act);
+  }
+  return transformer::MultiplyOp::create(b, path.loc(name), x, by, act);
+}
+
 /// `attn` is what `layers` have in common.
 static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                             const AttentionOfLayers &layers,
@@ -303,9 +314,7 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
       /*factors=*/TypeAttr());
   if (attn.gate) {
     Value gate = path.linear(x, name + ".gate", attn.qBias, position.weights);
-    y = transformer::MultiplyOp::create(path.getBuilder(),
-                                        path.loc(name + ".gated"), y, gate,
-                                        transformer::Activation::Sigmoid);
+    y = buildOutputGate(path, *attn.gate, name + ".gated", y, gate);
   }
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
@@ -382,8 +391,23 @@ static Value buildScaledFfn(PathBuilder &path, const spec::Ffn &ffn,
   return path.linear(inner, name + ".down", ffn.bias, index);
 }
 
+/// One whose activation has weights; its other numbers are those of the paper.
+static Value buildXieluFfn(PathBuilder &path, const spec::Ffn &ffn,
+                           const std::string &name, Value index, Value x) {
+  Value up = path.linear(x, name + ".up", ffn.bias, index);
+  Value inner = transformer::XieluOp::create(
+      path.getBuilder(), path.loc(name + ".xielu"), up,
+      path.weight(name + ".positive.weight", index),
+      path.weight(name + ".negative.weight", index), APFloat(0.5),
+      APFloat(-1e-6));
+  return path.linear(inner, name + ".down", ffn.bias, index);
+}
+
 static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
                       const std::string &name, Value index, Value x) {
+  if (ffn.xielu) {
+    return buildXieluFfn(path, ffn, name, index, x);
+  }
   if (ffn.gateScale != 1) {
     return buildScaledFfn(path, ffn, name, index, x);
   }
@@ -426,8 +450,9 @@ static Value buildShared(PathBuilder &path, const spec::Moe &moe,
   Value y = buildFfn(path, shared, name + ".shared", index, x);
   if (moe.shared->gate) {
     Value gate = path.linear(x, name + ".shared_gate", false, index);
-    y = transformer::GateRowsOp::create(
-        path.getBuilder(), path.loc(name + ".shared_gated"), y, gate);
+    y = transformer::GateRowsOp::create(path.getBuilder(),
+                                        path.loc(name + ".shared_gated"), y,
+                                        gate, transformer::Activation::Sigmoid);
   }
   return y;
 }

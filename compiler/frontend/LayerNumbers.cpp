@@ -26,6 +26,7 @@ RotaryKinds tfc::listRotations(const AttentionOfLayers &layers) {
   spec::Rotary none;
   none.interleaved = (*turned)->rotary->interleaved;
   none.dim = (*turned)->rotary->dim;
+  none.turned = none.dim;
   none.frequencies.assign((*turned)->rotary->frequencies.size(), 0);
   RotaryKinds result;
   for (const spec::Attention *attn : layers) {

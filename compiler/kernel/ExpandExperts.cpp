@@ -42,6 +42,11 @@ private:
   void emitMixed(Value row);
   void emitChosen(Value row);
   void emitWeights(Value row);
+  Value sigmoid(Value x) {
+    Value raised = exponential(arith::NegFOp::create(b, x));
+    return arith::DivFOp::create(b, k.number(1),
+                                 addFloats(raised, k.number(1)));
+  }
   /// The number of the greatest of `width` numbers, and the number itself.
   Value findGreatest(Value row, Value buffer, int64_t width);
 
@@ -135,8 +140,7 @@ void ChoiceEmitter::emitScores(Value row) {
     Value place[] = {row, expert};
     Value z = k.loadFloat(op.getLogits(), place);
     if (op.getScore() == RouterScore::Sigmoid) {
-      Value raised = exponential(arith::NegFOp::create(b, z));
-      z = arith::DivFOp::create(b, k.number(1), addFloats(raised, k.number(1)));
+      z = sigmoid(z);
     }
     store(z, scores, row, expert);
   });
@@ -257,8 +261,11 @@ void ChoiceEmitter::emitChosen(Value row) {
            k.when(isChosen, [&] {
              store(arith::IndexCastOp::create(b, b.getI32Type(), expert),
                    op.getIds(), row, place[0]);
-             Value weights = mixed ? mixed : scores;
-             store(load(weights, row, expert), op.getWeights(), row, place[0]);
+             Value weight = load(mixed ? mixed : scores, row, expert);
+             if (op.getScore() == RouterScore::LateSigmoid) {
+               weight = sigmoid(weight);
+             }
+             store(weight, op.getWeights(), row, place[0]);
            });
            Value next = k.add(place[0], 1);
            return {arith::SelectOp::create(b, isChosen, next, place[0])};

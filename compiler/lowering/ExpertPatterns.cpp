@@ -234,7 +234,7 @@ struct LowerClampedGate : OpRewritePattern<transformer::ClampedGateOp> {
   const LastUses &lastUses;
 };
 
-/// gate_rows -> map
+/// gate_rows -> map of the rows' parts
 struct LowerGateRows : OpRewritePattern<transformer::GateRowsOp> {
   LowerGateRows(MLIRContext *context, const LastUses &lastUses)
       : OpRewritePattern(context), lastUses(lastUses) {}
@@ -244,18 +244,15 @@ struct LowerGateRows : OpRewritePattern<transformer::GateRowsOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value gate = tensor::CollapseShapeOp::create(
         b, op.getGate(), ArrayRef<ReassociationIndices>{{0, 1}});
-    auto body = [](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
-      Value wide = convertFloat(inner, v[1], inner.getF32Type());
-      Value exponential =
-          math::ExpOp::create(inner, arith::NegFOp::create(inner, wide));
-      Value sum =
-          arith::AddFOp::create(inner, exponential, f32Constant(inner, 1));
-      return arith::DivFOp::create(inner, v[0], sum);
+    auto body = [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
+      return arith::MulFOp::create(inner, v[0],
+                                   buildActivation(inner, op.getAct(), v[1]));
     };
-    rewriter.replaceOp(
-        op, mapRows(b, op.getInput(), {{gate, Broadcast::AlongRow}},
-                    {elementOf(op), lastUses.contains(op.getInputMutable())},
-                    body));
+    Value parts = cutRows(b, op.getInput(), transformer::widthOf(op.getGate()));
+    Value gated =
+        mapRows(b, parts, {{gate, Broadcast::AlongRow}},
+                {elementOf(op), lastUses.contains(op.getInputMutable())}, body);
+    rewriter.replaceOp(op, joinRows(b, gated, op.getInput()));
     return success();
   }
 

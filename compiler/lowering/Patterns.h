@@ -13,8 +13,8 @@
 namespace tfc {
 
 /// What an element-wise op over rows reads besides the rows themselves: full
-/// rows, one value a row, or one value a column.
-enum class Broadcast { None, AlongRow, AlongColumn };
+/// rows, one value a row, one value a column, or one value.
+enum class Broadcast { None, AlongRow, AlongColumn, Everywhere };
 mlir::AffineMap mapOf(mlir::MLIRContext *context, Broadcast broadcast);
 struct RowInput {
   mlir::Value value;

@@ -335,6 +335,50 @@ struct LowerClamp : OpRewritePattern<transformer::ClampOp> {
   const LastUses &lastUses;
 };
 
+/// xielu -> map
+struct LowerXielu : OpRewritePattern<transformer::XieluOp> {
+  LowerXielu(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
+
+  LogicalResult matchAndRewrite(transformer::XieluOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    double beta = op.getBeta().convertToDouble();
+    double least = op.getLeast().convertToDouble();
+    auto body = [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
+      Value x = v[0];
+      auto number = [&](double value) { return f32Constant(inner, value); };
+      auto slope = [&](Value of) {
+        return buildActivation(inner, transformer::Activation::Softplus, of);
+      };
+      Value p = slope(v[1]);
+      Value n = arith::AddFOp::create(inner, slope(v[2]), number(beta));
+      Value above =
+          arith::MulFOp::create(inner, arith::MulFOp::create(inner, p, x), x);
+      // minimum, not minnum: a NaN stays one.
+      Value raised = math::ExpOp::create(
+          inner, arith::MinimumFOp::create(inner, x, number(least)));
+      Value below = arith::SubFOp::create(
+          inner, arith::SubFOp::create(inner, raised, number(1)), x);
+      below = arith::MulFOp::create(inner, n, below);
+      Value isAbove =
+          arith::CmpFOp::create(inner, arith::CmpFPredicate::OGT, x, number(0));
+      Value curved = arith::SelectOp::create(inner, isAbove, above, below);
+      return arith::AddFOp::create(
+          inner, curved, arith::MulFOp::create(inner, number(beta), x));
+    };
+    rewriter.replaceOp(
+        op, mapRows(b, op.getInput(),
+                    {{op.getPositive(), Broadcast::Everywhere},
+                     {op.getNegative(), Broadcast::Everywhere}},
+                    {elementOf(op), lastUses.contains(op.getInputMutable())},
+                    body));
+    return success();
+  }
+
+  const LastUses &lastUses;
+};
+
 /// slice_columns -> view, where whoever reads it takes rows with gaps between
 /// them
 struct ViewSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
@@ -396,8 +440,8 @@ struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
 void tfc::populateProjectionPatterns(RewritePatternSet &patterns,
                                      const LastUses &lastUses) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<LowerLinear, LowerActivation, LowerAdd, LowerScale, LowerClamp>(
-      context, lastUses);
+  patterns.add<LowerLinear, LowerActivation, LowerAdd, LowerScale, LowerClamp,
+               LowerXielu>(context, lastUses);
   patterns.add<LowerSliceColumns>(context);
   patterns.add<ViewSliceColumns>(context, /*benefit=*/2);
 }

@@ -23,6 +23,8 @@ AffineMap tfc::mapOf(MLIRContext *context, Broadcast broadcast) {
     return AffineMap::get(2, 0, row, context);
   case Broadcast::AlongColumn:
     return AffineMap::get(2, 0, column, context);
+  case Broadcast::Everywhere:
+    return AffineMap::get(2, 0, getAffineConstantExpr(0, context));
   }
   llvm_unreachable("all broadcasts are listed");
 }

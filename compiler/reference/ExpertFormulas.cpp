@@ -123,7 +123,8 @@ Matrix route(const Matrix &logits, const Router &router,
     std::vector<double> w;
     for (int64_t e : chosen) {
       ids.push_back(static_cast<int32_t>(e));
-      w.push_back(score[e]);
+      w.push_back(router.score == RouterScore::LateSigmoid ? sigmoid(score[e])
+                                                           : score[e]);
     }
     w = renormalize(std::move(w), router);
     std::copy(w.begin(), w.end(), result.data.begin() + t * result.cols);
@@ -227,11 +228,13 @@ Matrix clampedGate(const Matrix &x, const Matrix &gate, double alpha,
   return result;
 }
 
-Matrix gateRows(const Matrix &x, const Matrix &gate) {
-  Matrix result = x;
+Matrix gateRows(const Matrix &x, const Matrix &gate,
+                transformer::Activation act) {
+  Matrix result = x, factors = activation(act, gate);
+  int64_t part = x.cols / gate.cols;
   for (int64_t t = 0; t < x.rows; ++t) {
     for (int64_t c = 0; c < x.cols; ++c) {
-      result.at(t, c) *= sigmoid(gate.at(t, 0));
+      result.at(t, c) *= factors.at(t, c / part);
     }
   }
   return result;

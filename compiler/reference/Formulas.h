@@ -113,8 +113,13 @@ Matrix clampedGate(const Matrix &x, const Matrix &gate, double alpha,
 /// the other, each of `width` rows and K columns.
 Matrix headLinear(const Matrix &x, const Matrix &weight, int64_t heads,
                   int64_t width);
-/// y[t,:] = x[t,:] / (1 + exp(-gate[t,0]))
-Matrix gateRows(const Matrix &x, const Matrix &gate);
+/// y[t,c] = x[t,c] act(gate[t, c / part]), parts being as many as gate is wide
+Matrix gateRows(const Matrix &x, const Matrix &gate,
+                transformer::Activation act);
+/// p x^2 + beta x of those above 0, n (exp(min(x, least)) - 1 - x) + beta x of
+/// others, with p = softplus(positive) and n = beta + softplus(negative)
+Matrix xielu(const Matrix &x, double positive, double negative, double beta,
+             double least);
 
 Matrix add(const Matrix &a, const Matrix &b);
 /// Element by element.

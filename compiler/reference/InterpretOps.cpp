@@ -539,7 +539,8 @@ LogicalResult Interpreter::runOp(Operation &op) {
         return setRows(act, activation(act.getAct(), rows(act.getInput())));
       })
       .Case([&](GateRowsOp op) {
-        return setRows(op, gateRows(rows(op.getInput()), rows(op.getGate())));
+        return setRows(
+            op, gateRows(rows(op.getInput()), rows(op.getGate()), op.getAct()));
       })
       .Case([&](MultiplyOp op) {
         return setRows(op,
@@ -569,6 +570,13 @@ LogicalResult Interpreter::runOp(Operation &op) {
       .Case([&](ClampOp op) {
         return setRows(
             op, clamp(rows(op.getInput()), op.getLeast().convertToDouble()));
+      })
+      .Case([&](XieluOp op) {
+        return setRows(op, xielu(rows(op.getInput()),
+                                 rows(op.getPositive()).data.front(),
+                                 rows(op.getNegative()).data.front(),
+                                 op.getBeta().convertToDouble(),
+                                 op.getLeast().convertToDouble()));
       })
       .Case([&](SliceColumnsOp slice) {
         return setRows(slice, sliceColumns(rows(slice.getInput()),

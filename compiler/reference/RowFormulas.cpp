@@ -256,6 +256,21 @@ Matrix clamp(const Matrix &x, double least) {
   return y;
 }
 
+Matrix xielu(const Matrix &x, double positive, double negative, double beta,
+             double least) {
+  double p = activate(Activation::Softplus, positive);
+  double n = beta + activate(Activation::Softplus, negative);
+  Matrix y = x;
+  for (double &element : y.data) {
+    // Not std::min, which may lose a NaN.
+    double low = element > least ? least : element;
+    double curved =
+        element > 0 ? p * element * element : n * (std::expm1(low) - element);
+    element = curved + beta * element;
+  }
+  return y;
+}
+
 Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows) {
   Matrix y(static_cast<int64_t>(rows.size()), x.cols);
   for (int64_t r = 0; r < y.rows; ++r) {

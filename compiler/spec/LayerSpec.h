@@ -69,6 +69,7 @@ struct Rotary {
   bool interleaved = false;
   bool reverse = false; // by minus the angle
   int64_t dim = 0;      // even
+  int64_t turned = 0;   // even; those behind have the frequency 0
   double theta = 0;
   RotaryScaling scaling;
   /// Radians per position, each an f32 number.
@@ -76,8 +77,8 @@ struct Rotary {
   /// Of cosine and sine (the attention_factor of yarn and longrope).
   double factor = 1;
   auto fields() const {
-    return std::tie(interleaved, reverse, dim, theta, scaling, frequencies,
-                    factor);
+    return std::tie(interleaved, reverse, dim, turned, theta, scaling,
+                    frequencies, factor);
   }
   friend bool operator==(const Rotary &a, const Rotary &b) {
     return a.fields() == b.fields();
@@ -162,6 +163,15 @@ struct Latent {
   }
 };
 
+/// What heads gave is times the sigmoid, or the softplus, of a projection of
+/// what the attention reads: column by column, or a number for each head.
+struct OutputGate {
+  bool isSoftplus = false, perHead = false;
+  friend bool operator==(const OutputGate &a, const OutputGate &b) {
+    return a.isSoftplus == b.isSoftplus && a.perHead == b.perHead;
+  }
+};
+
 /// Self-attention, or attention of a decoder to its encoder when `cross`.
 struct Attention {
   bool cross = false;
@@ -199,8 +209,7 @@ struct Attention {
   bool segments = false;
   std::optional<RelativeTerms> relative;
   std::optional<Sparse> sparse;
-  /// Each of its columns is times the sigmoid of a projection of what it reads.
-  bool gate = false;
+  std::optional<OutputGate> gate;
   /// Of latents there is one key head, headDim = latent->ropeDim +
   /// latent->rank wide: its turned columns, then the latent.
   std::optional<Latent> latent;
@@ -263,16 +272,18 @@ struct Recurrent {
   }
 };
 
-/// down(act(up x)), or down(act(gateScale * gate x) * up x) when gated.
+/// down(act(up x)), or down(act(gateScale * gate x) * up x) when gated. With
+/// `xielu` act is transformer.xielu, which has two weights of one number.
 struct Ffn {
   int64_t width = 0;
   Activation act = Activation::Gelu;
   bool gated = false;
   bool bias = false;
   double gateScale = 1;
+  bool xielu = false;
   friend bool operator==(const Ffn &a, const Ffn &b) {
-    return std::tie(a.width, a.act, a.gated, a.bias, a.gateScale) ==
-           std::tie(b.width, b.act, b.gated, b.bias, b.gateScale);
+    return std::tie(a.width, a.act, a.gated, a.bias, a.gateScale, a.xielu) ==
+           std::tie(b.width, b.act, b.gated, b.bias, b.gateScale, b.xielu);
   }
 };
 
@@ -282,7 +293,8 @@ struct Router {
     Softmax,
     Sigmoid,
     Logits,
-    Sparsemixer
+    Sparsemixer,
+    LateSigmoid
   } score = Score::Softmax;
   enum class Renormalize { None, Sum, Softmax } renormalize = Renormalize::None;
   /// Of the logits; of the choice alone.

@@ -92,6 +92,8 @@ void resolveFrequencies(Rotary &rotary) {
   } else {
     resolveOthers(rotary);
   }
+  auto turned = rotary.frequencies.begin() + rotary.turned / 2;
+  std::fill(turned, rotary.frequencies.end(), 0);
   for (double &frequency : rotary.frequencies) {
     frequency = rotary.reverse ? -frequency : frequency;
   }

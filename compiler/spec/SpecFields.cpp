@@ -8,18 +8,26 @@ namespace {
 
 using namespace build;
 
+TypeRef activationOf(std::vector<std::string> words, std::string name) {
+  Type act = *build::words(std::move(words), {}, 28);
+  act.name = std::move(name);
+  act.meant = {{"gelu_tanh", "gelu_new"}, {"gelu_pytorch_tanh", "gelu_new"},
+               {"gelu_fast", "gelu_new"}, {"gelu_erf", "gelu"},
+               {"swish", "silu"},         {"linear", "identity"}};
+  return make(std::move(act));
+}
+
 const TypeRef &activation() {
-  static const TypeRef type = [] {
-    Type act = *words(
-        {"gelu", "gelu_new", "relu", "relu2", "silu", "tanh", "identity"}, {},
-        28);
-    act.name = "act";
-    act.meant = {{"gelu_tanh", "gelu_new"}, {"gelu_pytorch_tanh", "gelu_new"},
-                 {"gelu_fast", "gelu_new"}, {"gelu_erf", "gelu"},
-                 {"swish", "silu"},         {"linear", "identity"}};
-    return make(std::move(act));
-  }();
+  static const TypeRef type = activationOf(
+      {"gelu", "gelu_new", "relu", "relu2", "silu", "tanh", "identity"}, "act");
   return type;
+}
+
+/// And those that have weights.
+TypeRef ffnActivation() {
+  return activationOf({"gelu", "gelu_new", "relu", "relu2", "silu", "tanh",
+                       "identity", "xielu"},
+                      "ffn_act");
 }
 
 const TypeRef &norm() {
@@ -124,8 +132,8 @@ TypeRef rotary() {
        {needed("short_factor", list(number(), 1, maxRotary / 2)),
         key("original_max", rows()), key("attention_factor", number())});
   return orNone(object({needed("style", words({"half", "interleaved"})),
-                        key("dim", width()), needed("theta", number()),
-                        key("reverse", flag()),
+                        key("dim", width()), key("turned", width()),
+                        needed("theta", number()), key("reverse", flag()),
                         key("scaling", orNone(make(std::move(scaling))))}));
 }
 
@@ -161,7 +169,8 @@ TypeRef attention() {
       key("rounded_slopes", flag()),
       key("log_scale_base", oneOf({words({"none"}), number()})),
       key("sinks", flag()),
-      key("gate", words({"none", "sigmoid"})),
+      key("gate", words({"none", "sigmoid", "softplus"})),
+      key("gate_per", words({"column", "head"})),
       key("relative", relativeTerms()),
       key("use_position_bias", flag()),
       key("sparse", sparse()),
@@ -177,7 +186,7 @@ TypeRef attention() {
 }
 
 TypeRef ffn() {
-  Fields fields = {needed("width", width()), needed("act", activation()),
+  Fields fields = {needed("width", width()), needed("act", ffnActivation()),
                    key("gated", flag()), key("bias", flag()),
                    key("gate_scale", number())};
   for (Field &field : sublayerFields()) {
@@ -187,15 +196,16 @@ TypeRef ffn() {
 }
 
 TypeRef moe() {
-  TypeRef router = object(
-      {needed("score", words({"softmax", "sigmoid", "logits", "sparsemixer"})),
-       key("bias", flag()), key("choice_bias", flag()),
-       key("groups", integer(1, maxExperts)),
-       key("groups_used", integer(1, maxExperts)),
-       key("group_by", words({"max", "top2"})),
-       key("renormalize", words({"none", "sum", "softmax"})),
-       key("plus", number()), key("floor", number()), key("factor", number()),
-       key("tolerance", number())});
+  TypeRef router =
+      object({needed("score", words({"softmax", "sigmoid", "late_sigmoid",
+                                     "logits", "sparsemixer"})),
+              key("bias", flag()), key("choice_bias", flag()),
+              key("groups", integer(1, maxExperts)),
+              key("groups_used", integer(1, maxExperts)),
+              key("group_by", words({"max", "top2"})),
+              key("renormalize", words({"none", "sum", "softmax"})),
+              key("plus", number()), key("floor", number()),
+              key("factor", number()), key("tolerance", number())});
   TypeRef shared =
       orNone(object({needed("width", width()), key("gate", flag())}));
   Fields fields = {needed("experts", integer(1, maxExperts)),

@@ -179,10 +179,10 @@ func.func @combine_c1_weights(%x: tensor<?x8xf32>, %p: tensor<?x2xi32>,
 
 // -----
 
-func.func @gate_rows_c1_two_columns(%x: tensor<?x8xf32>, %g: tensor<?x2xf32>) {
-  // expected-error @below {{expected a gate of width 1 (a number for each row), got 2}}
-  %0 = transformer.gate_rows %x by %g
-      : (tensor<?x8xf32>, tensor<?x2xf32>) -> tensor<?x8xf32>
+func.func @gate_rows_c1_parts(%x: tensor<?x8xf32>, %g: tensor<?x3xf32>) {
+  // expected-error @below {{expected a gate whose width divides 8 (the width of the input), got 3}}
+  %0 = transformer.gate_rows %x by %g act sigmoid
+      : (tensor<?x8xf32>, tensor<?x3xf32>) -> tensor<?x8xf32>
   return
 }
 

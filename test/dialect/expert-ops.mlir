@@ -65,10 +65,14 @@ func.func @products(%x: tensor<?x8xf32>, %i: tensor<?x2xi32>,
 }
 
 // CHECK-LABEL: @gate_rows
-func.func @gate_rows(%x: tensor<?x8xf32>, %g: tensor<?x1xf32>) {
-  // CHECK: transformer.gate_rows %{{.*}} by %{{.*}} : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
-  %0 = transformer.gate_rows %x by %g
+func.func @gate_rows(%x: tensor<?x8xf32>, %g: tensor<?x1xf32>,
+                     %h: tensor<?x4xf32>) {
+  // CHECK: transformer.gate_rows %{{.*}} by %{{.*}} act sigmoid : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  %0 = transformer.gate_rows %x by %g act sigmoid
       : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  // CHECK: transformer.gate_rows %{{.*}} by %{{.*}} act softplus : (tensor<?x8xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  %1 = transformer.gate_rows %x by %h act softplus
+      : (tensor<?x8xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
   return
 }
 

@@ -37,6 +37,11 @@ func.func @value_ops(%ids: tensor<?xi32>, %few: tensor<3xi32>,
   %10 = transformer.scale %x by 2.0 : tensor<?x8xf32>
   // CHECK: "transformer.clamp"{{.*}} -> tensor<?x8xf32>
   %clamped = transformer.clamp %x least 2.0 : tensor<?x8xf32>
+  %slope = arith.constant dense<1.0> : tensor<1xf32>
+  // CHECK: "transformer.xielu"{{.*}} -> tensor<?x8xf32>
+  %curved = transformer.xielu %x positive %slope negative %slope
+              {beta = 0.5 : f64, least = -1.0 : f64}
+              : (tensor<?x8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<?x8xf32>
   // CHECK: "transformer.rotary_angles"{{.*}} -> tensor<?x6xf32>
   %11 = transformer.rotary_angles %ids times [1.0, 0.5, 0.25]
           factors [1.0] : tensor<?xi32>

@@ -172,6 +172,27 @@ func.func @clamp_c1_least(%x: tensor<?x8xf32>) {
 
 // -----
 
+func.func @xielu_c1_two_slopes(%x: tensor<?x8xf32>, %p: tensor<1xf32>,
+                               %n: tensor<2xf32>) {
+  // expected-error @below {{expected negative of length 1 (a number for all), got 2}}
+  %0 = transformer.xielu %x positive %p negative %n
+         {beta = 0.5 : f64, least = -1.0e-6 : f64}
+         : (tensor<?x8xf32>, tensor<1xf32>, tensor<2xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @xielu_c2_beta(%x: tensor<?x8xf32>, %p: tensor<1xf32>) {
+  // expected-error @below {{expected a finite beta, got}}
+  %0 = transformer.xielu %x positive %p negative %p
+         {beta = 0x7FF0000000000000 : f64, least = -1.0e-6 : f64}
+         : (tensor<?x8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @slice_columns_c2_negative(%x: tensor<?x8xf32>) {
   // expected-error @below {{expected a width of at least 0, got -5}}
   %0 = transformer.slice_columns %x[0, -5] : tensor<?x8xf32>

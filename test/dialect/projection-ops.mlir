@@ -92,6 +92,16 @@ func.func @clamp(%x: tensor<?x8xf32>) {
   return
 }
 
+// CHECK-LABEL: @xielu
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>, %[[P:.*]]: tensor<1xf32>, %[[N:.*]]: tensor<1xf32>
+func.func @xielu(%x: tensor<?x8xf32>, %p: tensor<1xf32>, %n: tensor<1xf32>) {
+  // CHECK: transformer.xielu %[[X]] positive %[[P]] negative %[[N]] {beta = 5.000000e-01 : f64, least = -1.000000e+00 : f64} :
+  %0 = transformer.xielu %x positive %p negative %n
+         {beta = 0.5 : f64, least = -1.0 : f64}
+         : (tensor<?x8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<?x8xf32>
+  return
+}
+
 // CHECK-LABEL: @pool_rows
 // CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>, %[[ROWS:.*]]: tensor<?xi32>, %[[BATCH:.*]]: !transformer.batch
 func.func @pool_rows(%x: tensor<?x8xf32>, %rows: tensor<?xi32>,

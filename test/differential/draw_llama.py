@@ -81,6 +81,11 @@ def draw_case(random, cls):
     return case
 
 
+def by_type(full, sliding):
+    """rope_parameters of two types of layers."""
+    return {"full_attention": full, "sliding_attention": sliding}
+
+
 def rope(case):
     """rope_parameters, without the theta."""
     kind, factor = case["rope"], case["factor"]

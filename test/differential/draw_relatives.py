@@ -87,11 +87,6 @@ def encoder_keys(family, case, keys):
     return keys
 
 
-def by_type(full, sliding):
-    """rope_parameters of two types of layers."""
-    return {"full_attention": full, "sliding_attention": sliding}
-
-
 def decoder_keys(family, case, keys):
     """Those of a family's configuration, of what all decoders have."""
     keys.update(hidden_size=case["hidden"],
@@ -136,7 +131,7 @@ def decoder_keys(family, case, keys):
                     local_attention=2 * case["window"], bos_token_id=1,
                     cls_token_id=1, sep_token_id=1,
                     layer_types=draw_llama.layer_types(case),
-                    rope_parameters=by_type(
+                    rope_parameters=draw_llama.by_type(
                         {"rope_type": "linear", "rope_theta": 90000.0,
                          "factor": case["factor"]},
                         {"rope_type": "default", "rope_theta":

@@ -7,7 +7,8 @@ DECODERS = {"lfm2": "Lfm2", "lfm2moe": "Lfm2Moe", "qwen35": "Qwen3_5Text",
             "qwen35moe": "Qwen3_5MoeText", "qwen3next": "Qwen3Next",
             "granitehybrid": "GraniteMoeHybrid",
             "bamba": "Bamba", "mamba2": "Mamba2", "nemotronh": "NemotronH",
-            "falconh1": "FalconH1", "olmohybrid": "OlmoHybrid"}
+            "falconh1": "FalconH1", "olmohybrid": "OlmoHybrid",
+            "lfm3": "Lfm3"}
 # Their attention turns a part of each head.
 PARTIAL = ("qwen35", "qwen35moe", "qwen3next", "bamba")
 
@@ -57,6 +58,23 @@ def lfm2(case):
     full = [i for i, kind in enumerate(types_of(case, "conv"))
             if kind != "conv"]
     return dict(keys, full_attn_idxs=full)
+
+
+def lfm3(case):
+    """Of the layers that attend, some have a window."""
+    seed = case["seed"]
+    types = ["sliding_attention" if kind != "conv" and seed >> 8 + i & 1
+             else kind for i, kind in enumerate(types_of(case, "conv"))]
+    return dict(norm_eps=case["eps"], conv_L_cache=2 + seed % 7,
+                conv_bias=is_whole(case) and bool(seed % 2),
+                head_dim=case["head_dim"], layer_types=types,
+                sliding_window=2 + seed // 3 % 20,
+                use_sandwich_norm=bool(seed // 5 % 3),
+                use_attention_gate=bool(seed // 7 % 3),
+                rope_parameters=draw_llama.by_type(
+                    {"rope_type": "proportional", "rope_theta": 90000.0,
+                     "partial_rotary_factor": (0.5, 0.75, 1.0)[seed % 3]},
+                    {"rope_type": "default", "rope_theta": case["theta"]}))
 
 
 def lfm2moe(case):
@@ -220,8 +238,9 @@ def config(hf, family, case, keys):
         keys.update(hybrid(family, case))
     elif family == "falconh1":
         keys.update(falconh1(case))
-    elif family in ("lfm2", "lfm2moe"):
-        keys.update({"lfm2": lfm2, "lfm2moe": lfm2moe}[family](case))
+    elif family in ("lfm2", "lfm2moe", "lfm3"):
+        keys.update({"lfm2": lfm2, "lfm2moe": lfm2moe,
+                     "lfm3": lfm3}[family](case))
     else:
         keys.update(delta(family, case))
     if family == "qwen35moe":

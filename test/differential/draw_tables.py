@@ -22,6 +22,8 @@ ENCODERS = {
     "prelayernorm": "RobertaPreLayerNorm", "xlmrobertaxl": "XLMRobertaXL",
     "rembert": "RemBert", "flaubert": "Flaubert", "gte": "Gte",
     "debertav2": "DebertaV2", "deberta": "Deberta",
+    "jina3": "JinaEmbeddingsV3", "ultrabert": "Ultrabert",
+    "privacyfilter": "OpenAIPrivacyFilter",
     **draw_relatives.ENCODERS}
 DECODERS = {
     "phi3": "Phi3", "smollm3": "SmolLM3", "starcoder2": "Starcoder2",
@@ -48,7 +50,8 @@ DECODERS = {
     "exaonemoe": "ExaoneMoe", "mellum": "Mellum", "hyv3": "HYV3",
     "graniteswa": "GraniteSWA", "granitemoeswa": "GraniteMoeSWA",
     "minicpm3": "MiniCPM3", "axk1": "AXK1", "mistral4": "Mistral4",
-    "afmoe": "Afmoe",
+    "afmoe": "Afmoe", "flint": "Flint", "kolibri1": "Kolibri1",
+    "laguna": "Laguna", "apertus": "Apertus", "cohere2moe": "Cohere2Moe",
     **draw_relatives.DECODERS, **draw_states.DECODERS}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
@@ -63,7 +66,8 @@ FIRST = ("MPNetModel", "MPNetForSequenceClassification",
          "MPNetForMultipleChoice", "ModernBertForSequenceClassification",
          "XLMForSequenceClassification", "XLMForMultipleChoice",
          "FlaubertForSequenceClassification", "FlaubertForMultipleChoice",
-         "EsmModel", "EsmForSequenceClassification")
+         "EsmModel", "EsmForSequenceClassification",
+         "UltrabertForSequenceClassification")
 # Scores have terms of distances.
 RELATIVE = ("debertav2", "deberta")
 # Whose folders may be those of sentence encoders.
@@ -72,20 +76,24 @@ SENTENCES = ("DistilBertModel", "RobertaModel", "NomicBertModel")
 AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet",
                  "prelayernorm", "xlmrobertaxl", "esm")
 WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "flaubert", "modernbert",
-                 "eurobert", "bertgeneration", "esm")
+                 "eurobert", "bertgeneration", "esm", "ultrabert",
+                 "privacyfilter")
 # Columns of encoders that turn in pairs.
-TURNING = ("nomic", "modernbert", "roformer", "eurobert", "gte", "esm")
+TURNING = ("nomic", "modernbert", "roformer", "eurobert", "gte", "esm",
+           "jina3", "ultrabert", "privacyfilter")
 # Tokens have a width of their own.
 NARROW = ("electra", "albert", "roformer", "rembert")
 # Their windows, or biases, count columns.
 WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma",
            "modernbertdecoder", "ministral3", "gptoss", "dots1", "exaonemoe",
-           "mellum", "graniteswa", "granitemoeswa", "afmoe")
+           "mellum", "graniteswa", "granitemoeswa", "afmoe", "flint",
+           "kolibri1", "laguna", "cohere2moe")
 # Of these the types of layers differ in more than the window, which is there.
 PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
             "vaultgemma", "modernbertdecoder", "gptoss", "exaonemoe", "mellum",
-            "graniteswa", "granitemoeswa", "afmoe")
+            "graniteswa", "granitemoeswa", "afmoe", "flint", "kolibri1",
+            "laguna", "cohere2moe")
 # Those without which transformers makes no mask.
 NEED_WINDOW = PATTERNS + ("ministral",)
 # Their heads divide the width.
@@ -99,13 +107,14 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "phimoe", "deepseekv2", "deepseekv3", "glm4moelite", "flexolmo",
            "granitemoeshared", "youtu", "granitehybrid", "bamba", "exaonemoe",
            "falconh1", "graniteswa", "granitemoeswa", "minicpm3", "axk1",
-           "mistral4", "olmohybrid")
+           "mistral4", "olmohybrid", "apertus")
 # Of each layer's experts a row takes some.
 MIXTURES = ("mixtral", "qwen3moe", "olmoe", "qwen2moe", "granitemoe",
             "glm4moe", "ernie45moe", "gptoss", "phimoe", "deepseekv2",
             "deepseekv3", "glm4moelite", "dots1", "flexolmo", "minimaxm2",
             "granitemoeshared", "solaropen", "hunyuanmoe", "exaonemoe",
-            "mellum", "hyv3", "granitemoeswa", "axk1", "mistral4", "afmoe")
+            "mellum", "hyv3", "granitemoeswa", "axk1", "mistral4", "afmoe",
+            "flint", "kolibri1", "laguna", "cohere2moe")
 # Heads share a latent of each position.
 LATENT = ("deepseekv2", "deepseekv3", "glm4moelite", "youtu", "minicpm3",
           "axk1", "mistral4")
@@ -202,7 +211,7 @@ def draw_case(random, cls):
             case["narrow"] = random.choice((case["hidden"], 1, 6, 40))
         if family == "albert":
             case["shared"] = random.randint(1, case["layers"])
-        if family == "modernbert":
+        if family in ("modernbert", "ultrabert", "privacyfilter"):
             case["window"] = random.choice((2, 6, 30))
         if cls in SENTENCES:
             case["sentence"] = random.choice((None,) + sentence.POOLINGS)
@@ -219,7 +228,8 @@ def draw_case(random, cls):
             case.update(draw_relative(random, family, case))
             if case["absolute"] == 0:
                 case["given_positions"] = False
-        if family in RELATIVE + ("mpnet", "modernbert", "xlnet"):
+        if family in RELATIVE + ("mpnet", "modernbert", "ultrabert", "xlnet",
+                                 "privacyfilter"):
             case["rows"] = without_holes(case["rows"])
         if cls in FIRST or family in RELATIVE and "Choice" in cls or \
                 family in RELATIVE and "Sequence" in cls:  # it is asked for the first token, which must be
@@ -282,6 +292,8 @@ def encoder_config(hf, family, case):
             dim=case["hidden"], n_layers=case["layers"],
             n_heads=case["heads"], hidden_dim=case["width"],
             activation=case["act"], **keys)
+    if family == "privacyfilter":
+        return privacy_filter(hf, case, keys)
     if family == "xlnet":
         return draw_relatives.xlnet_config(hf, case, keys)
     if family in ("xlm", "flaubert"):
@@ -312,6 +324,14 @@ def encoder_config(hf, family, case):
                     bos_token_id=None, eos_token_id=None, mask_token_id=0,
                     classifier_pooling=("late", "bos", "mean")[
                         case["seed"] % 3])
+    if family == "ultrabert":
+        del keys["layer_norm_eps"]
+        keys.update(rms_norm_eps=case["eps"], attention_bias=case["scale"],
+                    mlp_bias=case["scale_by_layer"], pad_token_id=0,
+                    num_hidden_layers=max(1, case["layers"]),
+                    sliding_window=case["window"],
+                    prediction_head_size=1 + case["seed"] % 40,
+                    classifier_pooling=("cls", "mean")[case["seed"] % 2])
     if family == "bigbird":
         keys.update(use_bias=case["scale"], bos_token_id=None,
                     eos_token_id=None, sep_token_id=None,
@@ -339,6 +359,27 @@ def encoder_config(hf, family, case):
         **draw_relatives.encoder_keys(family, case, keys))
 
 
+def privacy_filter(hf, case, keys):
+    """gpt-oss's layers in an encoder."""
+    seed = case["seed"]
+    if keys["num_labels"] == 2:  # transformers writes no names of two, and
+        # reads its own in their place
+        keys["num_labels"] = 3
+    taken = 1 + seed % 4
+    groups = case["heads"] if seed // 3 % 2 else 1
+    return hf.OpenAIPrivacyFilterConfig(
+        hidden_size=case["hidden"], num_hidden_layers=max(1, case["layers"]),
+        num_attention_heads=case["heads"],
+        num_key_value_heads=case["heads"] // groups,
+        head_dim=case["hidden"] // case["heads"], rms_norm_eps=case["eps"],
+        intermediate_size=case["width"] % 19 + 3, num_experts_per_tok=taken,
+        num_local_experts=taken + seed // 4 % 9, swiglu_limit=1.0,
+        swiglu_alpha=1.5, sliding_window=case["window"],
+        attention_bias=case["scale"], pad_token_id=0, eos_token_id=None,
+        rope_parameters={"rope_type": "default", "rope_theta": 5000.0},
+        **keys)
+
+
 def with_sizes(family, case):
     """The case with sizes that the family has; simpler cases come as any."""
     case = dict(case)
@@ -346,7 +387,7 @@ def with_sizes(family, case):
         case["layers"] = max(1, case["layers"])
     if family in NEED_WINDOW:  # simpler cases come without
         case["window"] = case["window"] or case["positions"]
-    if family in PARTIAL + SINUSOIDS:
+    if family in PARTIAL + SINUSOIDS + ("laguna",):
         case["head_dim"] = 4 * max(1, case["head_dim"] // 4)
     if family in DIVIDED + PARTIAL:
         case["hidden"] = case["heads"] * case["head_dim"]
@@ -444,7 +485,7 @@ def decoder_config(hf, family, case):
            "neox": "layer_norm_eps", "phi": "layer_norm_eps",
            "cohere": "layer_norm_eps", "cohere2": "layer_norm_eps",
            "persimmon": "layer_norm_eps", "nemotron": "norm_eps",
-           "jais2": "layer_norm_eps"}
+           "jais2": "layer_norm_eps", "cohere2moe": "layer_norm_eps"}
     keys.update({eps.get(family, "rms_norm_eps"): case["eps"]},
                 num_key_value_heads=case["heads"] // case["groups"],
                 intermediate_size=case["width"], hidden_act=case["act"],
@@ -454,7 +495,8 @@ def decoder_config(hf, family, case):
                   "qwen3", "arcee", "gemma", "gemma2", "gemma3", "jais2",
                   "cwm", "vaultgemma", "hunyuan", "mixtral", "qwen3moe",
                   "glm4moe", "ernie45moe", "gptoss", "dots1", "minimaxm2",
-                  "solaropen", "hunyuanmoe", "mellum", "hyv3", "afmoe"):
+                  "solaropen", "hunyuanmoe", "mellum", "hyv3", "afmoe", "flint",
+                  "kolibri1", "laguna", "cohere2moe"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -482,7 +524,7 @@ def decoder_config(hf, family, case):
         keys["qk_layernorm"] = case["mlp_bias"]
     if family == "neox":
         keys["use_parallel_residual"] = not case["mlp_bias"]
-    if family in ("cohere", "cohere2"):
+    if family in ("cohere", "cohere2", "cohere2moe"):
         keys["logit_scale"] = case["factor"]
     if family == "cohere":
         keys["use_qk_norm"] = case["mlp_bias"]
@@ -499,7 +541,8 @@ def decoder_config(hf, family, case):
                   "phimoe", "deepseekv2", "deepseekv3", "glm4moelite", "dots1",
                   "flexolmo", "granitemoeshared", "solaropen", "hunyuanmoe",
                   "youtu", "mellum", "hyv3", "graniteswa", "granitemoeswa",
-                  "minicpm3", "axk1", "mistral4"):
+                  "minicpm3", "axk1", "mistral4", "flint", "apertus",
+                  "cohere2moe"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
                   "arcee", "jais2", "cwm", "hyperclovax", "graniteswa",
@@ -534,6 +577,14 @@ def decoder_config(hf, family, case):
         keys["pad_token_id"] = None
     if family == "gptoss":
         keys["hidden_act"] = "silu"
+    if family == "apertus":
+        keys["hidden_act"] = "xielu"
+    if family == "laguna":
+        factors = (0.5, 1.0)[case["seed"] % 2]
+        keys["rope_parameters"] = draw_llama.by_type(
+            {"rope_type": "default", "rope_theta": 90000.0,
+             "partial_rotary_factor": factors},
+            {"rope_type": "default", "rope_theta": case["theta"]})
     if family == "phimoe":
         keys["rope_parameters"] = {"rope_type": "default",
                                    "rope_theta": case["theta"]}
@@ -606,6 +657,26 @@ def mixture(family, case):
                     first_k_dense_replace=int(dense and seed % 2),
                     n_shared_experts=1 + seed % 2,
                     routed_scaling_factor=case["factor"])
+    if family in ("flint", "kolibri1", "laguna"):
+        keys["shared_expert_intermediate_size"] = width + 2
+    if family == "flint":
+        keys["mlp_only_layers"] = [0] if dense and seed % 3 else []
+    if family == "laguna":
+        del keys["norm_topk_prob"]
+        keys.update(gating=(True, "per-head", "per-element")[seed % 3],
+                    moe_routed_scaling_factor=case["factor"],
+                    num_attention_heads_per_layer=[
+                        case["heads"] // case["groups"] *
+                        (1 + (seed >> i) % 3) for i in range(case["layers"])])
+    if family == "cohere2moe":
+        keys.pop("moe_intermediate_size")
+        keys.update(intermediate_size=width, num_shared_experts=seed % 3,
+                    prefix_dense_intermediate_size=width + 3,
+                    shared_expert_combination_strategy=("average", "sum")[
+                        seed // 3 % 2],
+                    expert_selection_fn=("softmax", "sigmoid")[seed // 5 % 2],
+                    prefix_dense_sliding_window_pattern=1 + seed // 7 % 2,
+                    rms_norm_eps=(None, case["eps"])[seed // 2 % 2])
     if family == "glm4moelite":
         del keys["first_k_dense_replace"]  # which it does not read
         keys["mlp_layer_types"] = [
@@ -630,7 +701,7 @@ def mixture(family, case):
         del keys["norm_topk_prob"]
     if family == "exaonemoe" and seed % 2:
         keys["first_k_dense_replace"] = int(dense)
-    elif family in ("exaonemoe", "mellum", "hyv3"):
+    elif family in ("exaonemoe", "mellum", "hyv3", "laguna", "cohere2moe"):
         keys["mlp_layer_types"] = [
             "dense" if dense and i == seed % case["layers"] else "sparse"
             for i in range(case["layers"])]

@@ -28,8 +28,10 @@ def shapes_of(cls, config):
 def apart(family, name, shape):
     """(name, shape) of what save_pretrained makes of a tensor of a mixture of
     experts, which modules keep in others than files do."""
-    if family in ("gpt_oss", "mistral4"):
+    if family in ("gpt_oss", "mistral4", "openai_privacy_filter"):
         return [(name, shape)]
+    if family == "jina_embeddings_v3":
+        return packed(name, shape)
     is_block = family in ("mixtral", "phimoe", "minimax_m2")
     block = (".block_sparse_moe." if is_block else
              ".mixer." if family == "nemotron_h" else ".mlp.")
@@ -53,6 +55,24 @@ def apart(family, name, shape):
     own = (shape[1] // len(names), shape[2])
     return [(f"{stem}{found}{expert}.{each}.weight", own)
             for expert in range(shape[0]) for each in names]
+
+
+# What files of Jina's third embeddings call it.
+JINA = {"embeddings.LayerNorm": "emb_ln", "layers.": "encoder.layers.",
+        "self_attn.o_proj": "mixer.out_proj",
+        "post_attention_layernorm": "norm1", "post_mlp_layernorm": "norm2",
+        "self_attn.q_proj": "mixer.Wqkv"}
+
+
+def packed(name, shape):
+    """Queries, keys and values in one."""
+    if ".k_proj." in name or ".v_proj." in name:
+        return []
+    if ".q_proj." in name:
+        shape = (3 * shape[0], *shape[1:])
+    for module, file in JINA.items():
+        name = name.replace(module, file)
+    return [(name, shape)]
 
 
 def write(folder, keys, shapes):

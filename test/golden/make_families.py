@@ -668,12 +668,14 @@ def write_encoders(out, models=ENCODERS, first=401):
             continue
         out.save(name, build(cls, config, first + index))
         model = out.load(cls, name)
+        margins = Margins(model)
         if types:
             cases += ("types",)
         write_forward(out.folder(name), model, cases, first + index,
                       pad=config.pad_token_id, types=types,
                       longest=positions_of(config))
         out.add(name, cases)
+        margins.check(name)
 
 
 class Margins:
@@ -700,8 +702,9 @@ class Margins:
         groups = getattr(self.config, "n_group", None) or 1
         best = 1 if self.config.model_type == "deepseek_v2" else 2
         if bias is not None:
-            scores = (scores.softmax(-1) if statics is not router
-                      else scores.sigmoid()) + bias.view(-1)
+            scores = (scores.softmax(-1) if statics is not router else
+                      scores if self.config.model_type == "kolibri1" else
+                      scores.sigmoid()) + bias.view(-1)
         if groups > 1:
             ranks = scores.view(len(scores), groups, -1).topk(best)[0].sum(-1)
             self.compare(ranks, self.config.topk_group)
@@ -715,6 +718,11 @@ class Margins:
         ordered = scores.sort(-1, descending=True)[0]
         gaps = ordered[:, count - 1] - ordered[:, count]
         self.least = min(self.least, gaps.min().item())
+
+    def check(self, name):
+        if self.least < 1e-4:
+            raise ValueError(f"{name}: expected experts' scores that differ, "
+                             f"got {self.least}: draw another")
 
 
 def mark_experts(model):
@@ -759,9 +767,7 @@ def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
         if name in SEARCHED:
             steps += write_beams(out, name, model, left, 200 * seed, "none")
         out.add(name, cases, steps)
-        if margins.least < 1e-4:
-            raise ValueError(f"{name}: expected experts' scores that differ, "
-                             f"got {margins.least}: draw another")
+        margins.check(name)
 
 
 def write_pairs_of(out, models=PAIRS, first=601, counting=COUNTING,

@@ -31,7 +31,7 @@ LEFT_OUT = {
     r".*\.(conv|recurrent)($|\.).*": "their batches have no holes; golden "
                                      "models and drawn ones of families have "
                                      "them, and run_passes.py their passes",
-    r".*\.(attn|cross)\.gate.*": "as those",
+    r".*\.cross\.gate(_per)?=(sigmoid|softplus|head)": "refused",
     r".*\.(attn|cross)\.latent($|[.=]).*": "of DeepSeek's golden models and "
                                           "of drawn ones of its families",
     r".*\.cross\.post_norm[.=].*": "as those of the other sublayers",

@@ -92,6 +92,8 @@ class Drawing:
         dim = head_dim
         if head_dim % 2 or self.chance(0.5):
             dim = rotary["dim"] = 2 * self.random.randint(1, head_dim // 2)
+        self.maybe(rotary, "turned", 0.2,
+                   lambda: 2 * self.random.randint(1, dim // 2))
         self.maybe(rotary, "reverse", 0.2, lambda: self.chance(0.7))
         self.maybe(rotary, "scaling", 0.5, lambda: self.scaling(dim))
         return rotary
@@ -126,7 +128,8 @@ class Drawing:
             "use_position_bias": False, "qk_norm": "none", "softcap": "none",
             "slopes": "none", "log_scale_base": "none",
             "sinks": False, "relative": "none", "sparse": "none",
-            "rounded_slopes": False}.items() if self.chance(0.1)}
+            "rounded_slopes": False, "gate": "none",
+            "gate_per": "column"}.items() if self.chance(0.1)}
 
     def qk_norm(self, has_rotary):
         over = self.pick("head", "each_head", "row")
@@ -220,6 +223,11 @@ class Drawing:
         self.maybe(attention, "log_scale_base", 0.25,
                    lambda: self.pick(4, 10.5, 512, "none"))
         self.maybe(attention, "sinks", 0.3, lambda: self.chance(0.8))
+        self.maybe(attention, "gate", 0.3,
+                   lambda: self.pick("none", "sigmoid", "softplus"))
+        if attention.get("gate", "none") != "none":
+            self.maybe(attention, "gate_per", 0.5,
+                       lambda: self.pick("head", "column"))
         if attention.get("slopes", "none") != "none":
             self.maybe(attention, "rounded_slopes", 0.5,
                        lambda: self.chance(0.8))
@@ -243,7 +251,10 @@ class Drawing:
     def feed_forward(self):
         ffn = {"width": self.pick(1, 7, 33, 48, 100),
                "act": self.activation()}
-        self.maybe(ffn, "gated", 0.6, lambda: self.chance(0.7))
+        if self.chance(0.15):
+            ffn.update(act="xielu", gated=False)
+        else:
+            self.maybe(ffn, "gated", 0.6, lambda: self.chance(0.7))
         self.maybe(ffn, "bias", 0.6, lambda: self.chance(0.7))
         if ffn.get("gated", False):
             self.maybe(ffn, "gate_scale", 0.2, lambda: self.pick(0.5, 1, 1.75))
@@ -364,7 +375,8 @@ class Drawing:
         patches = [{"attn": {"window": self.window(stack["causal"]),
                              "sparse": "none"}},
                    {"attn": {"scale": 0.25}},
-                   {"ffn": self.feed_forward()}]
+                   {"ffn": {"gated": False, "gate_scale": None,
+                            **self.feed_forward()}}]
         if stack["cross"]:
             patches.append({"cross": {"scale": 0.3}})
         usable = [patch for patch in patches if list(patch)[0] in block]

@@ -126,6 +126,20 @@ def activate(kind, x):
     return np.tanh(x) if kind == "tanh" else x
 
 
+def softplus(x):
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def xielu(weights, x, path):
+    """With the numbers that all models have."""
+    positive, negative = (weights.get(f"{path}.{part}.weight", 1)
+                          for part in ("positive", "negative"))
+    low = np.minimum(x, -1e-6)
+    return x / 2 + np.where(
+        x > 0, softplus(positive) * x * x,
+        (0.5 + softplus(negative)) * (np.expm1(low) - x))
+
+
 def normalize(weights, norm, x, path, shape=None):
     """The norm of the last axis; its weight has that axis's shape, or `shape`."""
     if not is_object(norm) or norm["kind"] == "none":
@@ -191,6 +205,7 @@ def rotary_frequencies(rotary, head_dim, max_positions):
         elif kind == "yarn":
             frequencies, factor = stretch_yarn(scaling, rotary, dim, original,
                                                frequencies)
+    frequencies[rotary.get("turned", dim) // 2:] = 0
     sign = -1 if rotary.get("reverse") else 1
     return sign * frequencies, factor
 
@@ -356,11 +371,13 @@ class Attention:
         self.kv_heads = spec.get("num_kv_heads", self.heads)
         self.head_dim = spec.get("head_dim", model.hidden // self.heads)
 
-    def project(self, x, part, heads):
+    def has_bias(self, part):
         bias = self.spec.get("bias", False)
-        has_bias = bias.get(part, False) if is_object(bias) else bias
+        return bias.get(part, False) if is_object(bias) else bias
+
+    def project(self, x, part, heads):
         y = linear(self.model.weights, x, f"{self.path}.{part}",
-                   heads * self.head_dim, has_bias)
+                   heads * self.head_dim, self.has_bias(part))
         return y.reshape(len(x), heads, self.head_dim)
 
     def norm(self, x, part):
@@ -570,11 +587,25 @@ class Attention:
             own = self.relative_rows("values", "v")[
                 self.rows_of_distances(queries, keys)]
             y = y + np.einsum("hqk,qkhd->qhd", parts[:, :, :len(k)], own)
-        y = y.reshape(len(q), -1)
-        bias = self.spec.get("bias", False)
-        return linear(self.model.weights, y, self.path + ".o",
-                      self.model.hidden,
-                      bias.get("o", False) if is_object(bias) else bias)
+        return y
+
+    def output(self, y):
+        return linear(self.model.weights, y.reshape(len(y), -1),
+                      self.path + ".o", self.model.hidden, self.has_bias("o"))
+
+    def gated(self, x, y):
+        """y, of heads, times the gate, which x says."""
+        kind = self.spec.get("gate", "none")
+        if kind == "none":
+            return y
+        width = self.head_dim
+        if self.spec.get("gate_per", "column") == "head":
+            width = 1
+        gate = linear(self.model.weights, x, self.path + ".gate",
+                      self.heads * width, self.has_bias("q"))
+        gate = gate.reshape(len(x), self.heads, width)
+        return y * (softplus(gate) if kind == "softplus" else
+                    1 / (1 + np.exp(-gate)))
 
     def of_itself(self, x, sequence, positions):
         q = self.place(self.project(x, "q", self.heads), "q", positions)
@@ -583,16 +614,17 @@ class Attention:
         k = np.where(sequence.visible[:, None, None], k, 0)
         types = np.array(sequence.inputs.get("token_type_ids",
                                              np.zeros(len(x))))
-        return self.attend(q, k, v, sequence.columns, sequence.columns,
-                           sequence.visible, types)
+        y = self.attend(q, k, v, sequence.columns, sequence.columns,
+                        sequence.visible, types)
+        return self.output(self.gated(x, y))
 
     def of_source(self, x, source, visible):
         q = self.project(x, "q", self.heads)
         k = self.project(source, "k", self.kv_heads)
         v = self.project(source, "v", self.kv_heads)
         k = np.where(visible[:, None, None], k, 0)
-        return self.attend(q, k, v, np.arange(len(x)), np.arange(len(source)),
-                           visible)
+        return self.output(self.attend(q, k, v, np.arange(len(x)),
+                                       np.arange(len(source)), visible))
 
 
 # ---- The model -------------------------------------------------------------
@@ -702,6 +734,8 @@ class Model:
             gate = linear(self.weights, x, path + ".gate", width, bias)
             scale = ffn.get("gate_scale", 1)
             inner = activate(ffn["act"], scale * gate) * up
+        elif ffn["act"] == "xielu":
+            inner = xielu(self.weights, up, path)
         else:
             inner = activate(ffn["act"], up)
         return linear(self.weights, inner, path + ".down", self.hidden, bias)

@@ -78,6 +78,11 @@ private:
     return arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, y);
   }
   Value exponential(Value x) { return math::ExpOp::create(b, x); }
+  Value sigmoid(Value x) {
+    Value raised = exponential(arith::NegFOp::create(b, x));
+    return arith::DivFOp::create(b, k.number(1),
+                                 arith::AddFOp::create(b, raised, k.number(1)));
+  }
   /// exp(x - highest) of those there are, 0 of the others.
   Value raise(Value isThere, Value x, Value highest) {
     Value raised = exponential(arith::SubFOp::create(b, x, highest));
@@ -112,9 +117,7 @@ void WarpChoice::loadScores(Value row) {
   }
   if (op.getScore() == RouterScore::Sigmoid) {
     for (Value &z : scores) {
-      Value raised = exponential(arith::NegFOp::create(b, z));
-      z = arith::DivFOp::create(b, k.number(1),
-                                arith::AddFOp::create(b, raised, k.number(1)));
+      z = sigmoid(z);
     }
   }
   if (op.getScore() != RouterScore::Softmax) {
@@ -314,7 +317,11 @@ void WarpChoice::storeOwn(Value row) {
     Value isBefore = isLess(other, ownExpert);
     place = add(place, select(isBefore, word(1), word(0)));
   }
-  Value weight = normalize(ownWeight);
+  bool isLate = op.getScore() == RouterScore::LateSigmoid;
+  // Lanes without a choice have no weight, not that of logit 0.
+  Value own =
+      isLate ? select(isChosen, sigmoid(ownWeight), k.number(0)) : ownWeight;
+  Value weight = normalize(own);
   k.when(isChosen, [&] {
     Value at[] = {row, arith::IndexCastOp::create(b, b.getIndexType(), place)};
     memref::StoreOp::create(b, ownExpert, op.getIds(), at);

@@ -10,10 +10,12 @@ using namespace tfc::family;
 using spec::Json;
 
 /// The layers that config.json lists as dense; none after a fault.
-static std::vector<int64_t> readList(Config &config, const std::string &key,
+static std::vector<int64_t> readList(Config &config, const Json &hole,
                                      int64_t layers) {
   std::vector<int64_t> dense;
+  const std::string &key = hole.find("list")->text;
   const Json *list = config.value(key);
+  list = list && !config.isNull(key) ? list : hole.find("listed");
   if (!list) {
     return dense;
   }
@@ -72,8 +74,8 @@ std::optional<Json> family::denseLayersRule(Instantiator &made,
                                             const Json &hole) {
   int64_t layers = made.integer(hole, "layers", 0, 0, spec::maxLayers);
   std::vector<int64_t> listed;
-  if (const Json *list = hole.find("list")) {
-    listed = readList(made.config, list->text, layers);
+  if (hole.find("list")) {
+    listed = readList(made.config, hole, layers);
   }
   std::vector<bool> areDense;
   if (const Json *types = hole.find("types")) {
@@ -108,6 +110,9 @@ std::optional<Json> family::denseLayersRule(Instantiator &made,
   Json patch = Json::object();
   patch.set("moe", Json());
   patch.set("ffn", made.member(hole, "ffn").value_or(Json::object()));
+  if (std::optional<Json> attention = made.member(hole, "attn")) {
+    patch.set("attn", std::move(*attention));
+  }
   Json item = Json::object();
   item.set("layers", std::move(selected));
   item.set("set", std::move(patch));

@@ -26,6 +26,20 @@ static bool isOneOf(const Json &type, const std::vector<std::string> &words) {
          std::find(words.begin(), words.end(), type.text) != words.end();
 }
 
+/// All words in one order: of a table with several kinds each says the same of
+/// a word that is none.
+static std::string listAll(std::vector<std::string> words,
+                           const std::vector<std::string> &more) {
+  words.insert(words.end(), more.begin(), more.end());
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  std::string text = spec::inQuotes(words.front());
+  for (size_t i = 1; i < words.size(); ++i) {
+    text += (i + 1 < words.size() ? ", " : " or ") + spec::inQuotes(words[i]);
+  }
+  return text;
+}
+
 /// The key that says of what type each layer is: the first of `alias` that is
 /// there, or "layer_types".
 static std::string keyOfTypes(Config &config, const Json &hole) {
@@ -39,15 +53,31 @@ static std::string keyOfTypes(Config &config, const Json &hole) {
   return "layer_types";
 }
 
+/// Of so many layers the types that a table lists, or the first ones and, by
+/// number, those that come in turns.
+static Json listDefaults(const Json &byDefault, int64_t layers) {
+  if (byDefault.isArray()) {
+    return byDefault;
+  }
+  const std::vector<Json> &first = byDefault.find("first")->items;
+  const std::vector<Json> &turns = byDefault.find("turns")->items;
+  Json types = Json::array();
+  for (size_t layer = 0; layer < size_t(layers); ++layer) {
+    types.items.push_back(layer < first.size() ? first[layer]
+                                               : turns[layer % turns.size()]);
+  }
+  return types;
+}
+
 /// The types that it has, or by default; a text has a letter for each layer.
 /// Null where neither says anything.
 static std::optional<Json> findTypes(Config &config, const Json &hole,
-                                     const std::string &key) {
+                                     const std::string &key, int64_t layers) {
   const Json *types = config.value(key);
-  bool isGiven = types && !config.isNull(key);
-  if (!isGiven) {
+  if (!types || config.isNull(key)) {
     const Json *byDefault = hole.find("default");
-    return byDefault ? std::optional(*byDefault) : std::nullopt;
+    return byDefault ? std::optional(listDefaults(*byDefault, layers))
+                     : std::nullopt;
   }
   if (!types->isString()) {
     return *types;
@@ -76,8 +106,7 @@ static std::vector<bool> readTypes(Config &config, const std::string &key,
   }
   for (const Json &type : types.items) {
     if (!isOneOf(type, kind) && !isOneOf(type, other)) {
-      config.faultAt(type, "expected " + spec::inQuotes(kind.front()) + " or " +
-                               spec::inQuotes(other.front()) + ", got " +
+      config.faultAt(type, "expected " + listAll(kind, other) + ", got " +
                                spec::describe(type));
     }
     isKind.push_back(isOneOf(type, kind));
@@ -86,8 +115,8 @@ static std::vector<bool> readTypes(Config &config, const std::string &key,
 }
 
 /// The same where no types are given: all but the last of each `every` (with
-/// `last` also of fewer layers), or
-/// those that `list` does not name; without a list none, or with `all` all.
+/// `last` also of fewer layers), or those that `list` does not name; without a
+/// list none, or with `all` all.
 static std::vector<bool> makeTypes(Instantiator &made, const Json &hole,
                                    int64_t layers) {
   const Json *all = hole.find("all");
@@ -130,7 +159,7 @@ std::optional<Json> family::layerKindsRule(Instantiator &made,
   std::vector<std::string> kind = wordsOf(*hole.find("kind"));
   std::vector<std::string> other = wordsOf(*hole.find("other"));
   std::string key = keyOfTypes(made.config, hole);
-  std::optional<Json> types = findTypes(made.config, hole, key);
+  std::optional<Json> types = findTypes(made.config, hole, key, layers);
   std::vector<bool> isKind =
       types ? readTypes(made.config, key, *types, layers, kind, other)
             : makeTypes(made, hole, layers);
@@ -163,7 +192,7 @@ std::optional<Json> family::layerKindsRule(Instantiator &made,
 std::optional<Json> family::layerCountRule(Instantiator &made,
                                            const Json &hole) {
   std::string key = keyOfTypes(made.config, hole);
-  std::optional<Json> types = findTypes(made.config, hole, key);
+  std::optional<Json> types = findTypes(made.config, hole, key, /*layers=*/0);
   size_t count = types && types->isArray() ? types->items.size() : 0;
   if (count == 0 || count > size_t(spec::maxLayers)) {
     made.config.fault(key,

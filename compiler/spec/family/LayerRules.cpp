@@ -4,6 +4,7 @@
 #include "compiler/spec/SpecFields.h"
 #include "compiler/spec/family/Rules.h"
 
+#include <cmath>
 #include <map>
 
 using namespace tfc;
@@ -62,12 +63,17 @@ std::optional<Json> family::windowRule(Instantiator &made, const Json &hole) {
 namespace {
 
 /// What a table says of layers without layer_types.
-bool slidesByDefault(Instantiator &made, const Json &rule, int64_t layer) {
+bool slidesByDefault(Instantiator &made, const Json &rule, int64_t layer,
+                     int64_t layers) {
   if (rule.find("from")) {
     return layer >= made.integer(rule, "from", 0, 0, spec::maxRows);
   }
   if (rule.find("every")) {
-    return (layer + 1) % made.integer(rule, "every", 1, 1, spec::maxRows) != 0;
+    int64_t every = made.integer(rule, "every", 1, 1, spec::maxRows);
+    int64_t at = made.integer(rule, "at", every - 1, 0, every - 1);
+    bool isEnd = layer < made.integer(rule, "first", 0, 0, spec::maxRows) ||
+                 (rule.find("last") && layer == layers - 1);
+    return layer % every != at && !isEnd;
   }
   if (rule.find("first_of")) {
     return layer % made.integer(rule, "first_of", 1, 1, spec::maxRows) != 0;
@@ -120,7 +126,7 @@ std::optional<Json> family::layerTypesRule(Instantiator &made,
     selected = readTypes(made, *types, layers, hasWindow);
   } else {
     for (int64_t layer = 0; hasWindow && layer < layers; ++layer) {
-      if (slidesByDefault(made, byDefault, layer)) {
+      if (slidesByDefault(made, byDefault, layer, layers)) {
         selected.push_back(layer);
       }
     }
@@ -231,41 +237,77 @@ std::optional<Json> family::attentionTypesRule(Instantiator &made,
                      makeObject({{"attn", std::move(attention)}}));
 }
 
-std::optional<Json> family::layerThetasRule(Instantiator &made,
-                                            const Json &hole) {
+/// The layers of each number that the hole's key lists; none without the key,
+/// and after a fault.
+static std::map<double, std::vector<Json>>
+layersByNumber(Instantiator &made, const Json &hole, double least) {
   const std::string &key = hole.find("key")->text;
   Config &config = made.config;
-  const Json *thetas = config.value(key);
-  if (!thetas || config.isNull(key)) {
-    return Json::array();
+  const Json *numbers = config.value(key);
+  std::map<double, std::vector<Json>> layersOf;
+  if (!numbers || config.isNull(key)) {
+    return layersOf;
   }
   int64_t layers = countLayers(made, hole);
-  if (!thetas->isArray() || int64_t(thetas->items.size()) != layers) {
+  if (!numbers->isArray() || int64_t(numbers->items.size()) != layers) {
     config.fault(key,
                  "expected a list with a number for each of the " +
                      std::to_string(layers) + " layers, got " +
-                     (thetas->isArray() ? std::to_string(thetas->items.size())
-                                        : spec::describe(*thetas)));
-    return Json::array();
+                     (numbers->isArray() ? std::to_string(numbers->items.size())
+                                         : spec::describe(*numbers)));
+    return layersOf;
   }
-  std::map<double, std::vector<Json>> layersOf;
-  for (size_t layer = 0; layer < thetas->items.size(); ++layer) {
-    const Json &theta = thetas->items[layer];
-    if (theta.isNumber() && theta.real >= 0) {
-      layersOf[theta.real].emplace_back(int64_t(layer));
+  for (size_t layer = 0; layer < numbers->items.size(); ++layer) {
+    const Json &number = numbers->items[layer];
+    if (number.isNumber() && number.real >= least) {
+      layersOf[number.real].emplace_back(int64_t(layer));
     } else {
-      config.faultAt(theta, "expected a number from 0 on, got " +
-                                spec::describe(theta));
+      config.faultAt(number, "expected a number from " +
+                                 spec::describe(Json(int64_t(least))) +
+                                 " on, got " + spec::describe(number));
     }
   }
+  return layersOf;
+}
+
+/// An override of what `layers` have in their attention.
+static Json overrideAttention(std::vector<Json> layers, std::string_view key,
+                              Json value) {
+  Json attention = makeObject({{key, std::move(value)}});
+  return makeObject({{"layers", Json::array(std::move(layers))},
+                     {"set", makeObject({{"attn", std::move(attention)}})}});
+}
+
+std::optional<Json> family::layerThetasRule(Instantiator &made,
+                                            const Json &hole) {
   Json overrides = Json::array();
-  for (auto &[theta, those] : layersOf) {
+  for (auto &[theta, layers] : layersByNumber(made, hole, 0)) {
     Json rotary =
         theta == 0 ? Json("none") : makeObject({{"theta", Json(theta)}});
-    overrides.items.push_back(makeObject(
-        {{"layers", Json::array(std::move(those))},
-         {"set", makeObject({{"attn", makeObject({{"rotary",
-                                                   std::move(rotary)}})}})}}));
+    overrides.items.push_back(
+        overrideAttention(std::move(layers), "rotary", std::move(rotary)));
+  }
+  return overrides;
+}
+
+std::optional<Json> family::layerHeadsRule(Instantiator &made,
+                                           const Json &hole) {
+  int64_t usual = made.integer(hole, "heads", 1, 1, spec::maxWidth);
+  Json overrides = Json::array();
+  for (auto &[heads, layers] : layersByNumber(made, hole, 1)) {
+    Json number = std::floor(heads) == heads && heads <= double(spec::maxWidth)
+                      ? Json(int64_t(heads))
+                      : Json(heads);
+    number.place = made.config.placeOf(hole.find("key")->text);
+    if (!(number == Json(usual))) {
+      overrides.items.push_back(
+          overrideAttention(std::move(layers), "num_heads", number));
+    }
+  }
+  if (std::optional<Json> more = made.member(hole, "more")) {
+    for (Json &item : more->items) {
+      overrides.items.push_back(std::move(item));
+    }
   }
   return overrides;
 }

@@ -210,6 +210,25 @@ std::optional<Json> readDim(Instantiator &made, Config &rope,
   return dim;
 }
 
+/// How many columns of a head turn where all have frequencies of the whole
+/// head, and those behind the first ones 0.
+Json readTurned(Instantiator &made, Config &rope, const Json &hole) {
+  const char *key = "partial_rotary_factor";
+  double part = rope.number(key, 1, 0, 1);
+  int64_t width = made.integer(hole, "head_dim", 2, 1, spec::maxWidth);
+  // As transformers cuts it off.
+  auto pairs = int64_t(std::floor(part * double(width) / 2));
+  if (pairs < 1) {
+    rope.fault(key, "expected a part of " + std::to_string(width) +
+                        " columns that is one pair at least, got " +
+                        spec::describe(*rope.value(key)));
+    pairs = 1;
+  }
+  Json turned = 2 * pairs;
+  turned.place = made.config.placeOf("rope_parameters");
+  return turned;
+}
+
 /// Theta by a fixed factor of the context, which is called dynamic and is not:
 /// the frequencies are those of another theta, and the rest says nothing. True
 /// where config.json has it.
@@ -258,7 +277,14 @@ std::optional<Json> family::rotaryRule(Instantiator &made, const Json &hole) {
   type = rope.string("rope_type", type);
   Json rotary = Json::object();
   rotary.set("style", hole.find("style")->text);
-  if (std::optional<Json> dim = readDim(made, rope, hole)) {
+  if (hole.find("proportional")) {
+    bool isPart = type == "proportional";
+    // In any case: layers of another type have their own.
+    rotary.set("turned", isPart
+                             ? readTurned(made, rope, hole)
+                             : made.member(hole, "head_dim").value_or(Json()));
+    type = !isPart ? type : rope.value("factor") ? "linear" : "default";
+  } else if (std::optional<Json> dim = readDim(made, rope, hole)) {
     rotary.set("dim", *dim);
   }
   if (hole.find("reverse")) {

@@ -36,6 +36,7 @@ const std::vector<Rule> &allRules() {
       {"dense_layers", denseLayersRule, {}},
       {"layer_kinds", layerKindsRule, {"layer_types"}},
       {"layer_thetas", layerThetasRule, {}},
+      {"layer_heads", layerHeadsRule, {}},
       {"layer_count", layerCountRule, {"layer_types"}},
       {"adjusted_width",
        adjustedWidthRule,

@@ -37,6 +37,8 @@ std::optional<spec::Json> feedForwardRule(Instantiator &, const spec::Json &);
 /// are. "only_default": no scaling is known. "longrope": it is, and this is the
 /// longest sequence of the training where no key says it; "positions" is the
 /// longest one at all; "mscales": cosine and sine are times short_mscale.
+/// "proportional": this type is one, whose part of the columns turns by
+/// frequencies of the whole head.
 /// "parameters": rope_parameters where there are none. "may_be_none": there is
 /// no rotation where theta is null.
 std::optional<spec::Json> rotaryRule(Instantiator &, const spec::Json &);
@@ -57,8 +59,9 @@ std::optional<spec::Json> windowRule(Instantiator &, const spec::Json &);
 
 /// {"layers", "window", "default", "fixed"}: overrides for the layers whose
 /// type in layer_types is sliding_attention. Without layer_types the default
-/// decides: a type for all layers, {"from": n} or {"every": n} (the last of
-/// each n is full). `fixed`: layer_types must be the default.
+/// decides: a type for all layers, {"from": n} or {"every": n} (of each n
+/// layers the last is full, or number `at`, and all before `first`, and with
+/// `last` the last one). `fixed`: layer_types must be the default.
 std::optional<spec::Json> layerTypesRule(Instantiator &, const spec::Json &);
 
 /// {"key", "every", "layers", "set"}: overrides with `set` for the layers whose
@@ -67,23 +70,30 @@ std::optional<spec::Json> layerPatternRule(Instantiator &, const spec::Json &);
 
 /// {"layers", "first", "last", "every", "list", "ffn"}: overrides with `ffn` in
 /// place of a mixture for the layers before `first`, behind `last` (-1: none),
-/// that are not the last of each `every`, or that the key `list` names; the key
+/// that are not the last of each `every`, or that the key `list` names,
+/// `listed` where it is missing; `attn`: what their attention has; the key
 /// `key` is to blame where these are all. With `then` that value instead, if
 /// there is such a layer.
 std::optional<spec::Json> denseLayersRule(Instantiator &, const spec::Json &);
 
 /// {"layers", "kind", "other", "set"}: overrides with `set` for the layers
 /// whose type in layer_types is `kind` and not `other`; without layer_types for
-/// those that `default` lists, all but the last of each `every`, or those that
-/// the key `list` does not name. `alias`: other names of layer_types, the
-/// first that is there; a text has a letter for each layer. `more`: other
-/// overrides behind them. With `then` that value instead, if there is such a
-/// layer; `of`: the type that is asked about.
+/// those that `default` lists (or an object of it: the types of its `first`
+/// layers, and those of others in `turns`), all but the last of each `every`,
+/// or those that the key `list` does not name. `alias`: other names of
+/// layer_types, the first that is there; a text has a letter for each layer.
+/// `more`: other overrides behind them. With `then` that value instead, if
+/// there is such a layer; `of`: the type that is asked about.
 std::optional<spec::Json> layerKindsRule(Instantiator &, const spec::Json &);
 
 /// {"layers", "key"}: overrides with the theta that the key lists for each
 /// layer, and without a rotation where it is 0; none without the key.
 std::optional<spec::Json> layerThetasRule(Instantiator &, const spec::Json &);
+
+/// {"layers", "key", "heads"}: overrides with the number of heads that the key
+/// lists for each layer, where it is not `heads`; none without the key. `more`:
+/// other overrides behind them.
+std::optional<spec::Json> layerHeadsRule(Instantiator &, const spec::Json &);
 
 /// {"alias", "default"}: how many layers there are by the types of layer_kinds.
 std::optional<spec::Json> layerCountRule(Instantiator &, const spec::Json &);

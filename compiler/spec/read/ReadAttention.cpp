@@ -33,7 +33,7 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
     return result;
   }
   checkCausal(attn, result.causal);
-  result.gate = wordOf(attn, "gate", "none") == "sigmoid";
+  readOutputGate(attn, result);
   result.positionBias =
       stack->positionBias && flagOf(attn, "use_position_bias", true);
   readWindow(attn, result);
@@ -118,6 +118,17 @@ double SpecReader::readPositive(const Json &number) {
   return number.real;
 }
 
+void SpecReader::readOutputGate(const Json &attn, Attention &attention) {
+  std::string act = wordOf(attn, "gate", "none");
+  bool perHead = wordOf(attn, "gate_per", "column") == "head";
+  if (act != "none") {
+    attention.gate = OutputGate{act == "softplus", perHead};
+  } else if (perHead) {
+    error(attn.find("gate_per")->place, BadBlock,
+          "expected no \"gate_per\" (there is no \"gate\"), got \"head\"");
+  }
+}
+
 void SpecReader::readBiases(const Json &attn, Attention &attention) {
   const Json *bias = attn.find("bias");
   if (!bias) {
@@ -167,7 +178,8 @@ void SpecReader::checkCross(const Json &attn) {
       {"slopes", "none", places}, {"log_scale_base", "none", other},
       {"sinks", false, other},    {"relative", "none", places},
       {"sparse", "none", other},  {"rounded_slopes", false, places},
-      {"gate", "none", other},    {"latent", "none", other}};
+      {"gate", "none", other},    {"gate_per", "column", other},
+      {"latent", "none", other}};
   for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {
@@ -235,6 +247,14 @@ void SpecReader::readRotary(const Json &attn, Attention &attention) {
               (most < maxRotary ? "head_dim (" + std::to_string(most) + ")"
                                 : std::to_string(most)) +
               ", got " + std::to_string(rotary.dim));
+    good = false;
+  }
+  const Json *turned = json->find("turned");
+  rotary.turned = sizeOf(*json, "turned").value_or(rotary.dim);
+  if (good && (rotary.turned % 2 != 0 || rotary.turned > rotary.dim)) {
+    error(turned->place, BadRotary,
+          "expected an even number, at most " + std::to_string(rotary.dim) +
+              " (the rotary dim), got " + std::to_string(rotary.turned));
     good = false;
   }
   if (theta && theta->isNumber()) {

@@ -170,8 +170,13 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
   }
   Ffn ffn;
   ffn.width = sizeOf(sublayer, "width").value_or(0);
-  ffn.act = activationOf(sublayer, "act");
+  ffn.xielu = wordOf(sublayer, "act", "") == "xielu";
+  ffn.act = ffn.xielu ? Activation::Identity : activationOf(sublayer, "act");
   ffn.gated = flagOf(sublayer, "gated", false);
+  if (ffn.xielu && ffn.gated) {
+    error(sublayer.find("gated")->place, BadBlock,
+          "expected false (xielu is of no gate), got true");
+  }
   ffn.bias = flagOf(sublayer, "bias", false);
   if (const Json *scale = sublayer.find("gate_scale");
       scale && scale->isNumber()) {

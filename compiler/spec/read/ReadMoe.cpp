@@ -11,10 +11,11 @@ static Place placeOf(const Json &json, const char *key) {
 }
 
 static Router::Score scoreOf(const std::string &word) {
-  return word == "sigmoid"       ? Router::Score::Sigmoid
-         : word == "logits"      ? Router::Score::Logits
-         : word == "sparsemixer" ? Router::Score::Sparsemixer
-                                 : Router::Score::Softmax;
+  return word == "sigmoid"        ? Router::Score::Sigmoid
+         : word == "logits"       ? Router::Score::Logits
+         : word == "sparsemixer"  ? Router::Score::Sparsemixer
+         : word == "late_sigmoid" ? Router::Score::LateSigmoid
+                                  : Router::Score::Softmax;
 }
 
 static Router::Renormalize renormalizeOf(const std::string &word) {

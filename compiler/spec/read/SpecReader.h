@@ -169,6 +169,7 @@ private:
 
   // ReadAttention.cpp
   void readBiases(const Json &attn, Attention &attention);
+  void readOutputGate(const Json &attn, Attention &attention);
   void checkCausal(const Json &attn, bool causal);
   void checkCross(const Json &attn);
   void readWindow(const Json &attn, Attention &attention);

@@ -188,7 +188,9 @@ private:
     addHeads(stem + "q", heads, queries, model.hidden, attn.qBias);
     addHeads(stem + "k", kvHeads, keys, model.hidden, attn.kBias);
     addHeads(stem + "v", kvHeads, keys, model.hidden, attn.vBias);
-    if (attn.gate) {
+    if (attn.gate && attn.gate->perHead) {
+      addLinear(stem + "gate", heads, model.hidden, attn.qBias);
+    } else if (attn.gate) {
       addHeads(stem + "gate", heads, queries, model.hidden, attn.qBias);
     }
     if (attn.qkNorm && attn.qkNorm->perHead) {
@@ -259,6 +261,10 @@ private:
       addLinear(stem + "gate", ffn.width, model.hidden, ffn.bias);
     }
     addLinear(stem + "up", ffn.width, model.hidden, ffn.bias);
+    if (ffn.xielu) {
+      add(stem + "positive", "weight", 1, 1, 1);
+      add(stem + "negative", "weight", 1, 1, 1);
+    }
     addLinear(stem + "down", model.hidden, ffn.width, ffn.bias);
   }
 

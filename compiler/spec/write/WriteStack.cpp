@@ -163,6 +163,9 @@ Json writeRotary(const std::optional<Rotary> &rotary) {
                         {"dim", rotary->dim},
                         {"theta", rotary->theta},
                         {"scaling", writeScaling(*rotary)}});
+  if (rotary->turned != rotary->dim) {
+    json.set("turned", rotary->turned);
+  }
   if (rotary->reverse) {
     json.set("reverse", true);
   }
@@ -281,7 +284,10 @@ Json writeAttention(const Attention &attn) {
     json.set("sinks", true);
   }
   if (attn.gate) {
-    json.set("gate", "sigmoid");
+    json.set("gate", attn.gate->isSoftplus ? "softplus" : "sigmoid");
+    if (attn.gate->perHead) {
+      json.set("gate_per", "head");
+    }
   }
   if (attn.relative) {
     json.set("relative", writeRelativeTerms(attn));
@@ -296,7 +302,7 @@ Json writeAttention(const Attention &attn) {
 
 Json writeFfn(const Ffn &ffn) {
   Json json = objectOf({{"width", ffn.width},
-                        {"act", nameOf(ffn.act)},
+                        {"act", ffn.xielu ? "xielu" : nameOf(ffn.act)},
                         {"gated", ffn.gated},
                         {"bias", ffn.bias}});
   if (ffn.gateScale != 1) {
@@ -307,10 +313,11 @@ Json writeFfn(const Ffn &ffn) {
 
 Json writeRouter(const Router &router) {
   Json json = objectOf(
-      {{"score", router.score == Router::Score::Softmax   ? "softmax"
-                 : router.score == Router::Score::Sigmoid ? "sigmoid"
-                 : router.score == Router::Score::Logits  ? "logits"
-                                                          : "sparsemixer"},
+      {{"score", router.score == Router::Score::Softmax       ? "softmax"
+                 : router.score == Router::Score::Sigmoid     ? "sigmoid"
+                 : router.score == Router::Score::Logits      ? "logits"
+                 : router.score == Router::Score::LateSigmoid ? "late_sigmoid"
+                                                              : "sparsemixer"},
        {"bias", router.bias},
        {"choice_bias", router.choiceBias},
        {"renormalize", router.renormalize == Router::Renormalize::None ? "none"

@@ -47,6 +47,18 @@ func.func @best(%z: memref<?x37xf32>, %i: memref<?x2xi32>, %w: memref<?x2xf32>, 
   return
 }
 
+// Logits choose; the sigmoid is of a lane's own choice.
+// CHECK-LABEL: func.func @late
+// CHECK-NOT: math.exp
+// CHECK: gpu.shuffle
+// CHECK: math.exp
+// CHECK: memref.store
+func.func @late(%z: memref<?x37xf32>, %i: memref<?x2xi32>, %w: memref<?x2xf32>, %step: !llvm.ptr {transformer.step}) {
+  transformer.choose_experts late_sigmoid %z take 2 outs(%i, %w)
+      : (memref<?x37xf32>, memref<?x2xi32>, memref<?x2xf32>) -> ()
+  return
+}
+
 // What is left is done in plain loops.
 // CHECK-LABEL: func.func private @left
 // CHECK: transformer.choose_experts sparsemixer

@@ -44,6 +44,22 @@ func.func @choose(%z: memref<?x12xf32>, %b: memref<12xf32>,
   return
 }
 
+// What chooses is the logit; the sigmoid is of those that are taken.
+// CHECK-LABEL: func.func @choose_late
+// CHECK: scf.parallel
+// CHECK-NOT: math.exp
+// CHECK: arith.cmpf uno
+// CHECK: scf.if
+// CHECK: math.exp
+// CHECK: arith.divf
+// CHECK: memref.store
+func.func @choose_late(%z: memref<?x12xf32>, %i: memref<?x3xi32>,
+                       %w: memref<?x3xf32>, %batch: !transformer.batch) {
+  transformer.choose_experts late_sigmoid %z take 3 outs(%i, %w)
+      : (memref<?x12xf32>, memref<?x3xi32>, memref<?x3xf32>) -> ()
+  return
+}
+
 // Counts, beginnings, places: in the order of the rows, so that those of an
 // expert stay in it.
 // CHECK-LABEL: func.func @sort

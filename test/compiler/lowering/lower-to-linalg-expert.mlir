@@ -70,7 +70,21 @@ func.func @gate_rows(%x: tensor<?x8xf32>, %g: tensor<?x1xf32>)
   // CHECK: tensor.collapse_shape {{.*}} : tensor<?x1xf32> into tensor<?xf32>
   // CHECK: math.exp
   // CHECK: arith.divf
-  %0 = transformer.gate_rows %x by %g
+  // CHECK: arith.mulf
+  %0 = transformer.gate_rows %x by %g act sigmoid
       : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// Parts are rows of their own.
+// CHECK-LABEL: @gate_heads
+func.func @gate_heads(%x: tensor<?x8xf32>, %g: tensor<?x4xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK: tensor.collapse_shape {{.*}} : tensor<?x4xf32> into tensor<?xf32>
+  // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<?x2xf32>)
+  // CHECK: math.log
+  // CHECK: return %{{.*}} : tensor<?x8xf32>
+  %0 = transformer.gate_rows %x by %g act softplus
+      : (tensor<?x8xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }

@@ -140,3 +140,19 @@ func.func @scales_in_place(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %0 = transformer.scale %x by 0.5 : tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }
+
+// Each element makes slopes of the two numbers: a loop over one number is none
+// that devices have a kernel for.
+// CHECK-LABEL: @xielu
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<1xf32>, tensor<1xf32>){{.*}} outs(%{{.*}} : tensor<?x8xf32>)
+// CHECK-COUNT-2: math.log
+// CHECK: arith.minimumf
+// CHECK: math.exp
+// CHECK: arith.select
+func.func @xielu(%x: tensor<?x8xf32>, %p: tensor<1xf32>, %n: tensor<1xf32>)
+    -> tensor<?x8xf32> {
+  %y = transformer.xielu %x positive %p negative %n
+         {beta = 0.5 : f64, least = -1.0e-6 : f64}
+         : (tensor<?x8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}

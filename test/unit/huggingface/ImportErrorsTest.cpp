@@ -47,7 +47,7 @@ TEST(ImportErrors, UnknownModelType) {
                 "did you mean \"llama\"?), got \"lama\"");
   std::string none = messagesOf("{}");
   EXPECT_EQ(none.find("DIR/config.json:1:1: " + start +
-                      "afmoe, albert, arcee, axk1, "),
+                      "afmoe, albert, apertus, arcee, "),
             0u);
   EXPECT_EQ(none.substr(none.size() - 11), "), got none");
 }

@@ -62,6 +62,18 @@ TEST(Experts, ABiasChoosesAndWeighsNothing) {
   expectRoute(router, {2, 1, 0, -1}, {0, 2}, {1.594726, .905274});
 }
 
+// The sigmoids of the first two are nearer than what the bias of the second one
+// makes of their logits.
+TEST(Experts, LogitsChooseAndTheirSigmoidsWeigh) {
+  Matrix bias = makeRows(1, {0, 0, 2, 0});
+  Router router = take(2, RouterScore::LateSigmoid, Renormalize::None);
+  expectRoute(router, {2, 1, 0, -1}, {0, 1}, {.880797, .731059});
+  router.choiceBias = &bias;
+  expectRoute(router, {5, 4, 3.5, -1}, {0, 2}, {.993307, .970688});
+  router.renormalize = Renormalize::Sum;
+  expectRoute(router, {2, 1, 0, -1}, {0, 2}, {.637890, .362110});
+}
+
 TEST(Experts, OfGroupsTheBestAreUsed) {
   std::vector<double> z = {.4, .1, .3, .2, .25, .35, .05, .15};
   for (double &each : z) {
@@ -159,7 +171,7 @@ TEST(Experts, OpsAreTheirFormulas) {
     %sum = transformer.combine %made, %places, %w
       : (tensor<2x1xf32>, tensor<1x2xi32>, tensor<1x2xf32>) -> tensor<1x1xf32>
     %gate = arith.constant dense<[[0.0]]> : tensor<1x1xf32>
-    %y = transformer.gate_rows %sum by %gate
+    %y = transformer.gate_rows %sum by %gate act sigmoid
       : (tensor<1x1xf32>, tensor<1x1xf32>) -> tensor<1x1xf32>
     transformer.output "y" tokens take all {
       transformer.yield %y : tensor<1x1xf32> })"));
@@ -167,6 +179,12 @@ TEST(Experts, OpsAreTheirFormulas) {
   ASSERT_EQ(outputs.size(), 1u)
       << (program.messages.empty() ? "" : program.messages.front());
   EXPECT_NEAR(outputs["y"].data[0], (1.594726 * 20 + .905274 * 10) / 2, 1e-5);
+}
+
+TEST(Experts, PartsOfRowsHaveGatesOfTheirOwn) {
+  Matrix y = gateRows(makeRows(1, {2, 4, 8, 16}), makeRows(1, {3, 5}),
+                      Activation::Identity);
+  expectMatrix(y, 1, 4, {6, 12, 40, 80});
 }
 
 } // namespace

@@ -333,6 +333,20 @@ TEST(RowOps, LayerNormByTheDeviationOfASample) {
   expectMatrix(y, 1, 3, {-0.5, 0, 0.5});
 }
 
+// softplus(40) is 40, and half is added to it below 0.
+TEST(RowOps, XieluHasSlopesOfItsOwn) {
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[3.0, 0.0, -2.0]]> : tensor<1x3xf32>
+    %s = arith.constant dense<[40.0]> : tensor<1xf32>
+    %y = transformer.xielu %x positive %s negative %s
+      {beta = 0.5 : f64, least = -1.0e-6 : f64}
+      : (tensor<1x3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x3xf32>)",
+                     "tensor<1x3xf32>");
+  expectMatrix(y, 1, 3,
+               {361.5, 40.5 * std::expm1(-1e-6),
+                40.5 * (std::exp(-2.0) + 1) - 1});
+}
+
 TEST(RowOps, Relu2IsASquare) {
   Matrix y = valueOf(R"(
     %x = arith.constant dense<[[-2.0, 3.0]]> : tensor<1x2xf32>

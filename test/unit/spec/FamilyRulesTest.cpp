@@ -123,6 +123,32 @@ TEST(Rules, PartialRotation) {
             R"({"style": "half", "dim": 26, "theta": 5, "scaling": "none"})");
 }
 
+/// The part of a head that turns, by frequencies of the whole of it.
+TEST(Rules, ProportionalRotation) {
+  const char *hole = R"({"$rule": "rotary", "style": "half", "head_dim": 26,
+      "proportional": true})";
+  EXPECT_EQ(made(hole, R"({"rope_parameters": {"rope_type": "proportional",
+                "rope_theta": 5, "partial_rotary_factor": 0.5}})"),
+            R"({"style": "half", "turned": 12, "theta": 5, )"
+            R"("scaling": "none"})");
+  EXPECT_EQ(made(hole, R"({"rope_parameters": {"rope_type": "proportional",
+                "rope_theta": 5, "factor": 2}})"),
+            R"({
+  "style": "half",
+  "turned": 26,
+  "theta": 5,
+  "scaling": {"kind": "linear", "factor": 2}
+})");
+  // Layers of another type may not inherit the part.
+  EXPECT_EQ(made(hole, "{}"), R"({"style": "half", "turned": 26, )"
+                              R"("theta": 10000, "scaling": "none"})");
+  EXPECT_EQ(made(hole, R"({"rope_parameters": {"rope_type": "proportional",
+                "partial_rotary_factor": 0.05}})"),
+            "config.json:2:42: /rope_parameters/partial_rotary_factor: "
+            "expected a part of 26 columns that is one pair at least, got "
+            "0.05");
+}
+
 TEST(Rules, RotationWithoutScaling) {
   EXPECT_EQ(made(R"({"$rule": "rotary", "style": "half",
                      "only_default": true})",
@@ -329,9 +355,19 @@ TEST(Rules, LettersForLayers) {
   EXPECT_EQ(made(kinds, R"({"pattern": "M*M"})"),
             R"([{"layers": [1], "set": {"attn": 1}}])");
   EXPECT_EQ(made(kinds, "{}"), R"([{"layers": [2], "set": {"attn": 1}}])");
-  EXPECT_EQ(made(kinds, R"({"pattern": "MEM"})"),
-            "config.json:1:13: /pattern: expected \"star\" or \"M\", got "
-            "\"E\"");
+  EXPECT_EQ(
+      made(kinds, R"({"pattern": "MEM"})"),
+      "config.json:1:13: /pattern: expected \"*\", \"M\" or \"star\", got "
+      "\"E\"");
+}
+
+TEST(Rules, KindsInTurns) {
+  const char *hole = R"({"$rule": "layer_kinds", "layers": {"$key": "n"},
+      "kind": "b", "other": ["a", "c"], "set": {"x": 1},
+      "default": {"first": ["c"], "turns": ["b", "c", "a"]}})";
+  EXPECT_EQ(made(hole, R"({"n": 8})"), R"([{"layers": [3, 6], "set": )"
+                                       R"({"x": 1}}])");
+  EXPECT_EQ(made(hole, R"({"n": 1})"), "[]");
 }
 
 TEST(Rules, LayersOfFewerThanAPeriod) {
@@ -354,6 +390,40 @@ TEST(Rules, ThetasOfLayers) {
             "the 3 layers, got 1");
   EXPECT_EQ(made(hole, R"({"t": [5, -1, 5]})"),
             "config.json:1:11: /t/1: expected a number from 0 on, got -1");
+}
+
+TEST(Rules, HeadsOfLayers) {
+  const char *hole = R"({"$rule": "layer_heads", "layers": 3, "key": "h",
+      "heads": 4, "more": [7]})";
+  EXPECT_EQ(made(hole, "{}"), "[7]");
+  EXPECT_EQ(made(hole, R"({"h": [4, 6, 6]})"),
+            R"([{"layers": [1, 2], "set": {"attn": {"num_heads": 6}}}, 7])");
+  EXPECT_EQ(made(hole, R"({"h": [4, 0, 6]})"),
+            "config.json:1:11: /h/1: expected a number from 1 on, got 0");
+  EXPECT_EQ(made(hole, R"({"h": 4})"),
+            "config.json:1:7: /h: expected a list with a number for each of "
+            "the 3 layers, got 4");
+}
+
+TEST(Rules, LayersBetweenThoseThatSeeAll) {
+  const char *hole = R"({"$rule": "layer_types", "layers": 9, "key": "w",
+      "window": {"$rule": "window", "key": "w", "of_layers": true},
+      "default": {"every": 4, "at": 1, "first": 2, "last": true}})";
+  EXPECT_EQ(made(hole, R"({"w": 3})"), R"([
+  {
+    "layers": [2, 3, 4, 6, 7],
+    "set": {"attn": {"window": {"left": 2, "right": 0}}}
+  }
+])");
+}
+
+TEST(Rules, ListedDenseLayers) {
+  const char *hole = R"({"$rule": "dense_layers", "layers": 3, "key": "d",
+      "list": "d", "listed": [1], "attn": {"a": 5}, "ffn": {"b": 6}})";
+  EXPECT_EQ(made(hole, "{}"), R"([{"layers": [1], "set": {"moe": null, )"
+                              R"("ffn": {"b": 6}, "attn": {"a": 5}}}])");
+  EXPECT_EQ(made(hole, R"({"d": null})"), made(hole, "{}"));
+  EXPECT_EQ(made(hole, R"({"d": []})"), "nothing");
 }
 
 TEST(Rules, NoThetaIsNoRotation) {

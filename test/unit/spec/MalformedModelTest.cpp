@@ -119,13 +119,14 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"tfc\": 1,", "\"tfc\": 1, \"extends\": \"/etc/passwd\","}},
              "s.json:2:24: /extends: expected \"preset:...\" or a relative "
              "path, got \"/etc/passwd\" [TFC006]\n"},
-        Case{
-            "FaultInsideOfOverride",
-            encoderSpec,
-            {{"\"act\": \"relu\"", "\"act\": \"rleu\""}},
-            "s.json:23:61: /encoder/layers/overrides/0/set/ffn/act: expected "
-            "gelu, gelu_new, relu, relu2, silu, tanh or identity (did you mean "
-            "\"relu\"?), got \"rleu\" [TFC028]\n"},
+        Case{"FaultInsideOfOverride",
+             encoderSpec,
+             {{"\"act\": \"relu\"", "\"act\": \"rleu\""}},
+             "s.json:23:61: /encoder/layers/overrides/0/set/ffn/act: expected "
+             "gelu, gelu_new, relu, relu2, silu, tanh, identity or xielu (did "
+             "you "
+             "mean "
+             "\"relu\"?), got \"rleu\" [TFC028]\n"},
         Case{"OverrideIsNoObject",
              encoderSpec,
              {{"{\"ffn\": {\"act\": \"relu\"}}", "3"}},
@@ -146,8 +147,15 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"act\": \"gelu\"", "\"act\": \"gelu_tanh\""},
               {"\"act\": \"relu\"", "\"act\": \"gelu_new\""}},
              "s.json:21:37: /encoder/layers/block/ffn/act: expected gelu, "
-             "gelu_new, relu, relu2, silu, tanh or identity (did you mean "
+             "gelu_new, relu, relu2, silu, tanh, identity or xielu (did you "
+             "mean "
              "\"gelu_new\"?), got \"gelu_tanh\" [TFC028]\n"},
+        Case{"XieluOfAGate",
+             encoderSpec,
+             {{"\"act\": \"gelu\"", "\"act\": \"xielu\", \"gated\": true"},
+              {"\"act\": \"relu\"", "\"bias\": true"}},
+             "s.json:21:55: /encoder/layers/block/ffn/gated: expected false "
+             "(xielu is of no gate), got true [TFC026]\n"},
         Case{"StepUnknown",
              encoderSpec,
              {{"\"op\": \"dense\"", "\"op\": \"dens\""}},
@@ -283,7 +291,8 @@ INSTANTIATE_TEST_SUITE_P(
              "divisor of hidden (13) where no \"head_dim\" is given, got 3 "
              "[TFC011]\n"
              "s.json:13:37: /decoder/layers/block/ffn/act: expected gelu, "
-             "gelu_new, relu, relu2, silu, tanh or identity (did you mean "
+             "gelu_new, relu, relu2, silu, tanh, identity or xielu (did you "
+             "mean "
              "\"silu\"?), "
              "got \"swish\" [TFC028]\n"
              "s.json:21:35: /tokens/eos/1: expected a row of the token table "

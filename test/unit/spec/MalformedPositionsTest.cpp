@@ -133,6 +133,19 @@ INSTANTIATE_TEST_SUITE_P(
                                    "\"half\", \"theta\": 10000, \"dim\": 6}"}},
              "s.json:12:101: /decoder/layers/block/attn/rotary/dim: expected "
              "an even number, at most head_dim (4), got 6 [TFC013]\n"},
+        Case{"RotaryTurnsMoreThanItsColumns",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
+               "10000, \"dim\": 2, \"turned\": 4}"}},
+             "s.json:12:114: /decoder/layers/block/attn/rotary/turned: "
+             "expected an even number, at most 2 (the rotary dim), got 4 "
+             "[TFC013]\n"},
+        Case{"GateOfHeadsWithoutAGate",
+             decoderSpec,
+             {{"\"causal\": true", "\"causal\": true, \"gate_per\": \"head\""}},
+             "s.json:12:62: /decoder/layers/block/attn/gate_per: expected no "
+             "\"gate_per\" (there is no \"gate\"), got \"head\" [TFC026]\n"},
         Case{"RotaryTheta",
              decoderSpec,
              {{"\"causal\": true", "\"causal\": true, \"rotary\": {\"style\": "

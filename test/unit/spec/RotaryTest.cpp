@@ -55,6 +55,12 @@ const std::vector<float> plain = {1,     0.215443447f,   0.046415884f,
 
 } // namespace
 
+TEST(Rotary, OfTheFirstPairs) {
+  expectFrequencies(
+      rotaryOf("{\"style\": \"half\", \"theta\": 10000, \"turned\": 4}"),
+      {1, 0.215443447f, 0, 0, 0, 0});
+}
+
 TEST(Rotary, Default) {
   Rotary rotary = rotaryOf("{\"style\": \"interleaved\", \"theta\": 10000}");
   EXPECT_TRUE(rotary.interleaved);

@@ -1,0 +1,142 @@
+# The golden models of families whose tables extend others'.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import transformers as hf
+
+from make_families import (MOST, decoder, delta, encoder, latent, moe,
+                           write_decoders, write_encoders)
+
+
+def without(keys, *gone):
+    return {key: value for key, value in keys.items() if key not in gone}
+
+
+def dense(**changes):
+    """Latents without experts."""
+    return without(latent(**changes), "num_experts_per_tok", "n_routed_experts",
+                   "moe_intermediate_size", "n_shared_experts")
+
+
+SHARED = dict(num_experts=7, moe_intermediate_size=14)
+DECODERS = (
+    ("hyv3-lm", hf.HYV3ForCausalLM, hf.HYV3Config(**moe(
+        **SHARED, head_dim=12, num_hidden_layers=3, num_shared_experts=2,
+        attention_bias=True))),
+    ("graniteswa-lm", hf.GraniteSWAForCausalLM, hf.GraniteSWAConfig(**decoder(
+        num_hidden_layers=5, sliding_window=7, attention_multiplier=0.4,
+        embedding_multiplier=1.5, residual_multiplier=0.7, logits_scaling=1.3,
+        layer_rope_theta=[0, 500.0, 500.0, 90.0, 0]))),
+    ("granitemoeswa-lm", hf.GraniteMoeSWAForCausalLM, hf.GraniteMoeSWAConfig(
+        **moe(num_hidden_layers=3, num_local_experts=7, intermediate_size=14,
+              shared_intermediate_size=22, sliding_window=5,
+              layer_types=["sliding_attention", "full_attention",
+                           "sliding_attention"]))),
+    ("minicpm3-lm", hf.MiniCPM3ForCausalLM, hf.MiniCPM3Config(**dense(
+        v_head_dim=7, scale_emb=1.5, scale_depth=1.1, dim_model_base=20))),
+    ("minicpm3-plain", hf.MiniCPM3ForCausalLM, hf.MiniCPM3Config(**dense(
+        q_lora_rank=None, v_head_dim=None, scale_depth=None,
+        dim_model_base=None, tie_word_embeddings=False, mlp_bias=True))),
+    ("axk1-lm", hf.AXK1ForCausalLM, hf.AXK1Config(**latent(
+        num_hidden_layers=3, n_group=4, topk_group=2,
+        routed_scaling_factor=1.7))),
+    ("mistral4-lm", hf.Mistral4ForCausalLM, hf.Mistral4Config(**latent(
+        num_hidden_layers=3, n_group=4, topk_group=2,
+        first_k_dense_replace=1))),
+    ("olmohybrid-lm", hf.OlmoHybridForCausalLM, hf.OlmoHybridConfig(**without(
+        delta(hidden_size=36, rms_norm_eps=1e-3, linear_key_head_dim=9,
+              linear_value_head_dim=3, rope_parameters=dict(
+                  rope_type="default", rope_theta=500.0)), "head_dim"))),
+    ("olmohybrid-nope", hf.OlmoHybridForCausalLM, hf.OlmoHybridConfig(
+        **without(delta(
+            num_hidden_layers=2, linear_num_value_heads=2,
+            linear_key_head_dim=5,
+            linear_allow_neg_eigval=False,
+            layer_types=["full_attention", "linear_attention"],
+            rope_parameters=dict(rope_type="default", rope_theta=None)),
+            "head_dim"))),
+    ("afmoe-lm", hf.AfmoeForCausalLM, hf.AfmoeConfig(**moe(
+        **SHARED, head_dim=12, num_hidden_layers=4, num_shared_experts=2,
+        mup_enabled=True, sliding_window=7, route_scale=1.7,
+        global_attn_every_n_layers=3))),
+    ("lfm3-lm", hf.Lfm3ForCausalLM, hf.Lfm3Config(**decoder(
+        num_hidden_layers=6, head_dim=10, sliding_window=7, layer_types=[
+            "conv", "full_attention", "sliding_attention", "conv",
+            "sliding_attention", "full_attention"]))),
+    ("lfm3-plain", hf.Lfm3ForCausalLM, hf.Lfm3Config(**decoder(
+        num_hidden_layers=3, head_dim=12, sliding_window=5, conv_L_cache=4,
+        use_sandwich_norm=False, use_attention_gate=False,
+        tie_word_embeddings=False, layer_types=[
+            "sliding_attention", "conv", "full_attention"]))),
+    ("flint-lm", hf.FlintForCausalLM, hf.FlintConfig(**moe(
+        **SHARED, head_dim=12, num_hidden_layers=5, sliding_window=7,
+        shared_expert_intermediate_size=22, mlp_only_layers=[0, 2]))),
+    ("kolibri1-lm", hf.Kolibri1ForCausalLM, hf.Kolibri1Config(**without(
+        moe(**SHARED, head_dim=12, num_hidden_layers=3, sliding_window=7,
+            shared_expert_intermediate_size=22, layer_types=[
+                "sliding_attention", "full_attention", "sliding_attention"]),
+        "intermediate_size"))),
+    ("kolibri1-normed", hf.Kolibri1ForCausalLM, hf.Kolibri1Config(**without(
+        moe(**SHARED, head_dim=26, sliding_window=60, norm_topk_prob=True,
+            num_experts_per_tok=6, shared_expert_intermediate_size=5),
+        "intermediate_size"))),
+    ("laguna-lm", hf.LagunaForCausalLM, hf.LagunaConfig(**moe(
+        num_experts=8, moe_intermediate_size=14, head_dim=12,
+        num_hidden_layers=5, sliding_window=7,
+        shared_expert_intermediate_size=22, moe_routed_scaling_factor=1.7,
+        num_attention_heads_per_layer=[3, 5, 3, 3, 5], layer_types=[
+            "full_attention", "sliding_attention", "full_attention",
+            "sliding_attention", "sliding_attention"]))),
+    ("laguna-elements", hf.LagunaForCausalLM, hf.LagunaConfig(**moe(
+        **SHARED, head_dim=12, num_hidden_layers=2, sliding_window=60,
+        gating="per-element", shared_expert_intermediate_size=5,
+        mlp_layer_types=["sparse", "dense"]))),
+    ("apertus-lm", hf.ApertusForCausalLM, hf.ApertusConfig(**decoder(
+        rope_parameters=dict(
+            rope_type="llama3", rope_theta=1e4, factor=4.0,
+            original_max_position_embeddings=16, low_freq_factor=1.0,
+            high_freq_factor=4.0)))),
+    ("cohere2moe-lm", hf.Cohere2MoeForCausalLM, hf.Cohere2MoeConfig(**moe(
+        num_experts=7, head_dim=12, num_hidden_layers=4, sliding_window=7,
+        intermediate_size=14, num_shared_experts=2, logit_scale=0.7,
+        prefix_dense_intermediate_size=37, mlp_layer_types=[
+            "dense", "sparse", "sparse", "sparse"], layer_types=[
+            "full_attention", "sliding_attention", "full_attention",
+            "sliding_attention"]))),
+    ("cohere2moe-sigmoid", hf.Cohere2MoeForCausalLM, hf.Cohere2MoeConfig(
+        **moe(num_experts=7, head_dim=22, intermediate_size=14,
+              sliding_window=60, expert_selection_fn="sigmoid",
+              num_shared_experts=1, shared_expert_combination_strategy="sum",
+              rms_norm_eps=1e-4, logit_scale=1.5,
+              tie_word_embeddings=False))),
+)
+ENCODERS = (
+    ("jina3-mlm", hf.JinaEmbeddingsV3ForMaskedLM, hf.JinaEmbeddingsV3Config(
+        **encoder(hidden_size=36, num_attention_heads=3, type_vocab_size=2)),
+     MOST, 2),
+    ("jina3-model", hf.JinaEmbeddingsV3Model, hf.JinaEmbeddingsV3Config(
+        **encoder(hidden_size=36, num_attention_heads=3, type_vocab_size=1)),
+     ("ragged", "left"), 0),
+    ("ultrabert-mlm", hf.UltrabertForMaskedLM, hf.UltrabertConfig(**decoder(
+        num_hidden_layers=4, sliding_window=6, prediction_head_size=22)),
+     ("ragged", "left", "longest"), 0),
+    ("ultrabert-mean", hf.UltrabertForSequenceClassification,
+     hf.UltrabertConfig(**decoder(
+         sliding_window=3, num_labels=3, attention_bias=True, mlp_bias=True,
+         classifier_pooling="mean")), ("ragged", "left"), 0),
+    ("privacyfilter-token", hf.OpenAIPrivacyFilterForTokenClassification,
+     hf.OpenAIPrivacyFilterConfig(**moe(
+         num_local_experts=7, head_dim=10, intermediate_size=14,
+         sliding_window=5, num_labels=5)), ("ragged", "left"), 0),
+)
+# A window counts columns; a state is of all tokens.
+DISTANCES = ("graniteswa-lm", "granitemoeswa-lm", "afmoe-lm", "olmohybrid-lm",
+             "olmohybrid-nope", "lfm3-lm", "lfm3-plain", "flint-lm",
+             "kolibri1-lm", "kolibri1-normed", "laguna-lm", "laguna-elements",
+             "cohere2moe-lm", "cohere2moe-sigmoid")
+# There is nobody to say which position a token has.
+RELATIVE = ("olmohybrid-nope",)
+SCALES = {}
+
+
+def write(out):
+    write_decoders(out, DECODERS, 1251, DISTANCES, SCALES, relative=RELATIVE)
+    write_encoders(out, ENCODERS, 1301)
