@@ -342,9 +342,9 @@ TEST(RowOps, XieluHasSlopesOfItsOwn) {
       {beta = 0.5 : f64, least = -1.0e-6 : f64}
       : (tensor<1x3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x3xf32>)",
                      "tensor<1x3xf32>");
-  expectMatrix(y, 1, 3,
-               {361.5, 40.5 * std::expm1(-1e-6),
-                40.5 * (std::exp(-2.0) + 1) - 1});
+  expectMatrix(
+      y, 1, 3,
+      {361.5, 40.5 * std::expm1(-1e-6), 40.5 * (std::exp(-2.0) + 1) - 1});
 }
 
 TEST(RowOps, Relu2IsASquare) {
