@@ -109,6 +109,10 @@ Recurrent SpecReader::readRecurrent(const Json &json) {
               std::string(isMamba ? "parts of a row" : "each head's values") +
               "), got another");
   }
+  if (norm && !f.norm && f.normBeforeGate) {
+    error(placeOf("norm_before_gate"), BadBlock,
+          "expected no \"norm_before_gate\" (there is no \"norm\"), got true");
+  }
   return f;
 }
 

@@ -66,6 +66,15 @@ INSTANTIATE_TEST_SUITE_P(
              "multiple of groups (4), got 6 [TFC011]\n"
              "s.json:13:119: /decoder/layers/block/recurrent/norm_groups: "
              "expected a divisor of heads * head_dim (30), got 7 [TFC011]\n"},
+        Case{
+            "NothingBeforeAGate",
+            decoderSpec,
+            {mamba("\"heads\": 6, \"head_dim\": 5, \"state\": 3, "
+                   "\"norm_before_gate\": true",
+                   "\"none\"")},
+            "s.json:13:111: /decoder/layers/block/recurrent/norm_before_gate: "
+            "expected no \"norm_before_gate\" (there is no \"norm\"), got true "
+            "[TFC026]\n"},
         Case{"ANormWithAMean",
              decoderSpec,
              {mamba("\"heads\": 6, \"head_dim\": 5, \"state\": 3",
