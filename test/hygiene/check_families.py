@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Checks that each table of a family is tested: that it has a golden model, and
-# that the differential test draws each of its classes.
+# that the differential test draws each of its classes; and that no reason is
+# left why it is refused.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import glob
@@ -33,7 +34,9 @@ def find_faults(root):
     drawn = {name for family in families.switched_on()
              for name in families.CLASSES[family]}
     golden, faults = golden_types(root), []
-    folder = os.path.join("compiler", "spec", "family", "tables")
+    family = os.path.join("compiler", "spec", "family")
+    refused = read(os.path.join(root, family, "refused.json"))
+    folder = os.path.join(family, "tables")
     for file in sorted(os.listdir(os.path.join(root, folder))):
         path = os.path.join(folder, file)
         table = read(os.path.join(root, path))
@@ -42,6 +45,9 @@ def find_faults(root):
         if not golden.intersection(table["model_type"]):
             faults.append(f"{path}: expected a golden model of model type "
                           f"{table['model_type'][0]}, got none")
+        faults += [f"{family}/refused.json: expected no {name} (it has a "
+                   f"table), got \"{refused[name]}\""
+                   for name in table["model_type"] if name in refused]
         if DROPPED.intersection(table["model_type"]):
             continue
         faults += [f"{path}: expected that test/differential draws {name} "

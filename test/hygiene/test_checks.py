@@ -281,6 +281,12 @@ class FamiliesTest(Copy):
     def test_as_it_is(self):
         self.assertEqual(self.faults(), "")
 
+    def test_a_family_that_is_refused(self):
+        with self.changed("compiler/spec/family/refused.json",
+                          lambda text: text.replace("{", '{ "bert": "x",', 1)):
+            self.assertIn("expected no bert (it has a table), got \"x\"",
+                          self.faults())
+
     def test_a_family_that_nobody_draws(self):
         with self.changed("test/differential/draw_tables.py",
                           lambda text: text.replace('"ctrl": "CTRL",', "")):
