@@ -58,6 +58,12 @@ def best(logits):
     return ids, [math.exp(logits[e]) / total for e in ids]
 
 
+def late(logits):
+    """Two of 37, by their logits, whose sigmoids they weigh."""
+    ids = sorted(pick(logits, 2))
+    return ids, [1 / (1 + math.exp(-logits[e])) for e in ids]
+
+
 class Choice:
     def __init__(self, draw, name):
         self.name = name
@@ -72,7 +78,8 @@ class Choice:
             self.inputs.append(floats(bias))
             wanted = [choose(row, bias) for row in logits]
         else:
-            wanted = [best(row) for row in logits]
+            wanted = [(late if name == "late" else best)(row)
+                      for row in logits]
         self.ids = sum((ids for ids, _ in wanted), [])
         self.weights = sum((weights for _, weights in wanted), [])
 
