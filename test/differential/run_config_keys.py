@@ -170,6 +170,7 @@ def check_class(tfc, name, source):
         keys = {key for key in keys
                 if key in whole or not hasattr(type(config), key)}
         keys |= set(whole)
+        config.dtype = None  # of what was saved it is a word
         folders.write(folder, {**dict.fromkeys(keys | {CANARY}), **whole},
                       folders.shapes_of(cls, config))
         messages = folders.run_import(tfc, folder)[2]
