@@ -59,12 +59,21 @@ LogicalResult AttentionOp::verify() {
                         "num_heads times head_dim"))) {
     return failure();
   }
+  // attention_c21
+  if (!getKey() != !getValue() || (!getKey() && cache.isScratch())) {
+    return emitOpError()
+           << "expected key and value, or neither of a cache that "
+              "is not scratch, got "
+           << (getKey()     ? "a key alone"
+               : getValue() ? "a value alone"
+                            : "neither");
+  }
   // attention_c3
   for (auto [what, value] : {std::pair{"key of width", getKey()},
                              std::pair{"value of width", getValue()}}) {
-    if (failed(expectSize(*this, what, widthOf(value),
-                          kvHeads * cache.getHeadDim(),
-                          "kv_heads times head_dim of the cache"))) {
+    if (value && failed(expectSize(*this, what, widthOf(value),
+                                   kvHeads * cache.getHeadDim(),
+                                   "kv_heads times head_dim of the cache"))) {
       return failure();
     }
   }
@@ -181,8 +190,10 @@ void AttentionOp::getEffects(
         &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), &getCacheMutable(),
                        CacheResource::get());
-  effects.emplace_back(MemoryEffects::Write::get(), &getCacheMutable(),
-                       CacheResource::get());
+  if (getKey()) {
+    effects.emplace_back(MemoryEffects::Write::get(), &getCacheMutable(),
+                         CacheResource::get());
+  }
 }
 
 //===-- cross_attention ---------------------------------------------------===//

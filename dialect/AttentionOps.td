@@ -45,6 +45,10 @@ def Transformer_AttentionOp
              !transformer.cache<layers = 2, kv_heads = 4, head_dim = 26>
     ```
 
+    Without `key` and `value` nothing is appended: `cache[layer]` is what another
+    attention of the step, before it, has written for these tokens
+    (`%q shared, %cache[%layer]`).
+
     With `slopes` m, one for each head, `m[h] (j - i)` is added to the scores,
     j - i being the distance of key and query (Press et al. 2021,
     arXiv:2108.12409). With `rounded_slopes` it is `r(r(m[h]) r(j))`, r being the
@@ -133,9 +137,12 @@ def Transformer_AttentionOp
       kv_heads, and the mask is bidirectional.
     * C20. factors are bf16; then there are no relative_keys, relative_queries
       and relative_values, and the cache is of floats.
+    * C21. there are key and value, or neither, of a cache that is not scratch.
   }];
-  let arguments = (ins Transformer_Rows:$query, Transformer_Rows:$key,
-                       Transformer_Rows:$value, Transformer_CacheType:$cache,
+  let arguments = (ins Transformer_Rows:$query,
+                       Optional<Transformer_Rows>:$key,
+                       Optional<Transformer_Rows>:$value,
+                       Transformer_CacheType:$cache,
                        Index:$layer, Transformer_BatchType:$batch,
                        Optional<Transformer_Matrix>:$bias,
                        Optional<Index>:$left, Optional<Index>:$right,
@@ -162,8 +169,8 @@ def Transformer_AttentionOp
                        OptionalAttr<TypeAttr>:$factors);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $query `,` $key `,` $value `,` $cache `[` $layer `]` `,` $batch
-    (`bias` $bias^)? $mask (`left` $left^)? (`right` $right^)?
+    $query `` custom<KeyAndValue>($key, $value) `,` $cache `[` $layer `]` `,`
+    $batch (`bias` $bias^)? $mask (`left` $left^)? (`right` $right^)?
     `heads` $num_heads (`factor` $factor^)?
     (`scale_by_inverse_layer` $scale_by_inverse_layer^)?
     (`sinks` $sinks^)? (`relative_keys` $relative_keys^)?
@@ -172,7 +179,9 @@ def Transformer_AttentionOp
     (`relative_bias` $relative_bias^)? (`segments` $segments^)?
     (`segment_bias` $segment_bias^)? (`types` $types^)? (`span` $span^)?
     (`max_distance` $max_distance^)?
-    attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cache)
+    attr-dict `:` type($query)
+    `` custom<KeyAndValueTypes>(ref($key), type($key), type($value)) `,`
+    type($cache)
     (`,` type($bias)^)? (`sinks` type($sinks)^)?
     (`relative_keys` type($relative_keys)^)?
     (`relative_queries` type($relative_queries)^)?

@@ -146,6 +146,7 @@ void tfc::transformer::registerBufferizableOpInterfaces(
     PagedAttentionOp::attachInterface<DestinationModel<PagedAttentionOp>>(
         *context);
     RaggedPoolOp::attachInterface<DestinationModel<RaggedPoolOp>>(*context);
+    RaggedUnfoldOp::attachInterface<DestinationModel<RaggedUnfoldOp>>(*context);
     RaggedConvOp::attachInterface<DestinationModel<RaggedConvOp>>(*context);
     RaggedRecurrenceOp::attachInterface<DestinationModel<RaggedRecurrenceOp>>(
         *context);

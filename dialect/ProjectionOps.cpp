@@ -297,6 +297,52 @@ LogicalResult PoolRowsOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+//===-- unfold ------------------------------------------------------------===//
+
+LogicalResult UnfoldOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> location,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  // unfold_c1, here because no type has such a width.
+  auto taps = static_cast<int64_t>(adaptor.getTaps());
+  if (taps < 1) {
+    return emitOptionalError(location, "expected at least 1 of taps, got ",
+                             taps);
+  }
+  Type input = adaptor.getInput().getType();
+  types.push_back(
+      rowsOfWidth(input, cast<RankedTensorType>(input).getDimSize(1) * taps));
+  return success();
+}
+
+LogicalResult UnfoldOp::verify() {
+  // unfold_c1
+  auto taps = static_cast<int64_t>(getTaps());
+  return taps <= kMaxTaps && taps % 2 == 1
+             ? success()
+             : emitOpError() << "expected odd taps in [1, " << kMaxTaps
+                             << "], got " << taps;
+}
+
+//===-- layer_scale -------------------------------------------------------===//
+
+LogicalResult LayerScaleOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location>,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  types.push_back(rowsAs(adaptor.getInput().getType()));
+  return success();
+}
+
+LogicalResult LayerScaleOp::verify() {
+  // layer_scale_c1
+  return getWeight().getType().getDimSize(0) == 1
+             ? success()
+             : expectSize(*this, "weight of length",
+                          getWeight().getType().getDimSize(0),
+                          widthOf(getInput()), "the width of the input, or 1");
+}
+
 //===-- slice_columns -----------------------------------------------------===//
 
 LogicalResult SliceColumnsOp::inferReturnTypes(MLIRContext *,
@@ -327,5 +373,6 @@ LogicalResult SliceColumnsOp::verify() {
 
 /// slice_columns x[0, width of x] -> x
 OpFoldResult SliceColumnsOp::fold(FoldAdaptor) {
-  return getType() == getInput().getType() ? getInput() : Value();
+  return getType() == getInput().getType() && !getLayer() ? getInput()
+                                                          : Value();
 }

@@ -383,25 +383,83 @@ def Transformer_PoolRowsOp : Transformer_ValueOp<"pool_rows"> {
   let hasVerifier = 0;
 }
 
+def Transformer_UnfoldOp : Transformer_ValueOp<"unfold"> {
+  let summary = "each row with its neighbours, for a convolution";
+  let description = [{
+    `y[t, taps c + i] = x[t + i - (taps - 1) / 2, c]` for `0 <= i < taps`; zero
+    where there is no such row among the visible new tokens of the token's
+    sequence (the first `keys - past` of them). A product with a matrix
+    `[N, C taps]` is a convolution over the sequence: of torch's Conv1d with as
+    much padding as rows stay in the middle, the weight `[N, C, taps]` with its
+    last axes as one.
+
+    ```mlir
+    %y = transformer.unfold %x taps 3, %batch
+           : (tensor<?x26xf32>, !transformer.batch) -> tensor<?x78xf32>
+    ```
+
+    Shapes: input `[T, C]`, result `[T, C taps]`.
+
+    Constraints:
+    * C1. taps is odd, in [1, 1023].
+  }];
+  let arguments = (ins Transformer_Rows:$input, I64Attr:$taps,
+                       Transformer_BatchType:$batch);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `taps` $taps `,` $batch attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+
+def Transformer_LayerScaleOp
+    : Transformer_ValueOp<"layer_scale", [Transformer_RowWise]> {
+  let summary = "rows times learned numbers";
+  let description = [{
+    `y[t,c] = weight[c] x[t,c]`, or `weight[0] x[t,c]` where there is one number
+    for all (Touvron et al. 2021, arXiv:2103.17239).
+
+    ```mlir
+    %y = transformer.layer_scale %x, %w
+           : (tensor<?x104xf32>, tensor<1xf32>) -> tensor<?x104xf32>
+    ```
+
+    Shapes: input and result `[T, W]`, weight `[W]` or `[1]`.
+
+    Constraints:
+    * C1. weight has a number for each column, or one.
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_Vector:$weight);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `,` $weight attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 def Transformer_SliceColumnsOp : Transformer_ValueOp<"slice_columns"> {
   let summary = "a range of columns";
   let description = [{
-    `y[t,c] = x[t, first + c]` for `0 <= c < width`.
+    `y[t,c] = x[t, first + c]` for `0 <= c < width`; with `layer`, rows being
+    those of several layers side by side, `x[t, first + layer width + c]`.
 
     ```mlir
     %start = transformer.slice_columns %x[0, 1] : tensor<?x2xf32>
+    %own = transformer.slice_columns %x[0, 26] layer %i : tensor<?x104xf32>
     ```
 
     Shapes: input `[T, W]`, result `[T, width]`.
 
     Constraints:
-    * C1. `[first, first + width)` is not empty and lies inside `[0, W)`.
+    * C1. `[first, first + width)` is not empty and lies inside `[0, W)`; with
+      `layer`, that range of each layer does.
     * C2. width is at least 0.
   }];
-  let arguments = (ins Transformer_Rows:$input, I64Attr:$first, I64Attr:$width);
+  let arguments = (ins Transformer_Rows:$input, I64Attr:$first, I64Attr:$width,
+                       Optional<Index>:$layer);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $input `[` $first `,` $width `]` attr-dict `:` type($input)
+    $input `[` $first `,` $width `]` (`layer` $layer^)? attr-dict `:`
+    type($input)
     `` custom<RowsSliced>(type($result), ref(type($input)), ref($width))
   }];
   let hasFolder = 1;

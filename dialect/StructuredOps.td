@@ -165,6 +165,31 @@ def Transformer_RaggedPoolOp
   let hasVerifier = 1;
 }
 
+def Transformer_RaggedUnfoldOp
+    : Transformer_StructuredOp<"ragged_unfold", [DestinationStyleOpInterface]> {
+  let summary = "rows with their neighbours, over what the step says of them";
+  let description = [{
+    The result of `transformer.unfold`, written to `init`.
+
+    Constraints: those of `transformer.unfold`, and
+    * C1. init is taps times as wide as the input.
+  }];
+  let arguments = (ins Transformer_RowsOrBuffer:$input, I64Attr:$taps,
+                       Transformer_BatchType:$batch,
+                       Transformer_RowsOrBuffer:$init);
+  let results = (outs Optional<Transformer_Rows>:$result);
+  let assemblyFormat = [{
+    $input `taps` $taps `,` $batch `outs` `(` $init `:` type($init) `)`
+    attr-dict `:` type($input) (`->` type($result)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return getInitMutable();
+    }
+  }];
+  let hasVerifier = 1;
+}
+
 def Transformer_ProductOp
     : Transformer_StructuredOp<"product", [
         AttrSizedOperandSegments, DestinationStyleOpInterface, SingleBlock,

@@ -97,8 +97,46 @@ LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+SmallVector<CacheType::Shape> CacheType::listShapes() const {
+  if (!hasParts()) {
+    return {{getLayers(), getKvHeads(), getHeadDim()}};
+  }
+  SmallVector<Shape> shapes;
+  for (ArrayRef<int64_t> rest = getShapes(); rest.size() >= 3;
+       rest = rest.drop_front(3)) {
+    shapes.push_back({rest[0], rest[1], rest[2]});
+  }
+  return shapes;
+}
+
+int64_t CacheType::countLayersBefore() const {
+  int64_t layers = 0;
+  for (const Shape &shape : ArrayRef(listShapes()).take_front(getPart())) {
+    layers += shape.layers;
+  }
+  return layers;
+}
+
+CacheType CacheType::withElements(Type elementType) const {
+  return get(getContext(), getLayers(), getKvHeads(), getHeadDim(), getValues(),
+             getKind(), getWindow(), elementType, getPart(), getShapes());
+}
+
+/// part = 1 of [25, 4, 256, 5, 2, 512]
+static ParseResult parseParts(AsmParser &parser, int64_t &part,
+                              SmallVectorImpl<int64_t> &shapes) {
+  return failure(
+      parser.parseEqual() || parser.parseInteger(part) ||
+      parser.parseKeyword("of") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parser.parseInteger(shapes.emplace_back());
+      }));
+}
+
 Type CacheType::parse(AsmParser &parser) {
-  int64_t layers = 0, kvHeads = 0, headDim = 0, values = 0, window = 0;
+  int64_t layers = 0, kvHeads = 0, headDim = 0, values = 0, window = 0,
+          part = 0;
+  SmallVector<int64_t> shapes;
   if (parser.parseLess()) {
     return {};
   }
@@ -128,6 +166,10 @@ Type CacheType::parse(AsmParser &parser) {
       if (parser.parseEqual() || parser.parseInteger(values)) {
         return {};
       }
+    } else if (succeeded(parser.parseOptionalKeyword("part"))) {
+      if (parseParts(parser, part, shapes)) {
+        return {};
+      }
     } else if (parser.parseType(element)) {
       return {};
     }
@@ -136,7 +178,8 @@ Type CacheType::parse(AsmParser &parser) {
     return {};
   }
   return parser.getChecked<CacheType>(parser.getContext(), layers, kvHeads,
-                                      headDim, values, kind, window, element);
+                                      headDim, values, kind, window, element,
+                                      part, shapes);
 }
 
 void CacheType::print(AsmPrinter &printer) const {
@@ -152,19 +195,22 @@ void CacheType::print(AsmPrinter &printer) const {
   if (hasWindow()) {
     printer << ", window = " << getWindow();
   }
+  if (hasParts()) {
+    printer << ", part = " << getPart() << " of [";
+    llvm::interleaveComma(getShapes(), printer);
+    printer << ']';
+  }
   if (!getElementType().isF32()) {
     printer << ", " << getElementType();
   }
   printer << '>';
 }
 
-LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                int64_t layers, int64_t kvHeads,
-                                int64_t headDim, int64_t values, CacheKind kind,
-                                int64_t window, Type elementType) {
+static LogicalResult expectShape(function_ref<InFlightDiagnostic()> emitError,
+                                 const CacheType::Shape &shape) {
   for (auto [name, value] :
-       {std::pair{"layers", layers}, std::pair{"kv_heads", kvHeads},
-        std::pair{"head_dim", headDim}}) {
+       {std::pair{"layers", shape.layers}, std::pair{"kv_heads", shape.kvHeads},
+        std::pair{"head_dim", shape.headDim}}) {
     if (value < 1) {
       // cache_c1
       return emitError() << "expected " << name << " of at least 1, got "
@@ -172,13 +218,58 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
     }
   }
   // cache_c2
-  std::optional<int64_t> numbers = llvm::checkedMul(kvHeads, headDim);
-  numbers = numbers ? llvm::checkedMul(*numbers, layers) : std::nullopt;
+  std::optional<int64_t> numbers =
+      llvm::checkedMul(shape.kvHeads, shape.headDim);
+  numbers = numbers ? llvm::checkedMul(*numbers, shape.layers) : std::nullopt;
   if (!numbers || *numbers >= int64_t(1) << 48) {
     return emitError() << "expected layers times kv_heads times head_dim of "
                           "less than 2^48, got "
-                       << layers << " times " << kvHeads << " times "
-                       << headDim;
+                       << shape.layers << " times " << shape.kvHeads
+                       << " times " << shape.headDim;
+  }
+  return success();
+}
+
+/// `own` is what the handle is of.
+static LogicalResult expectParts(function_ref<InFlightDiagnostic()> emitError,
+                                 const CacheType::Shape &own, int64_t part,
+                                 ArrayRef<int64_t> shapes, bool mayHaveParts) {
+  auto count = static_cast<int64_t>(shapes.size() / 3);
+  bool areThrees = shapes.size() % 3 == 0;
+  bool isOne = areThrees && part >= 0 && part < count;
+  if (shapes.empty() ? part != 0 : (!mayHaveParts || count < 2 || !isOne)) {
+    return emitError() << "expected a part of two or more, each of three "
+                          "numbers, of a cache that is neither scratch nor "
+                          "cross nor of latents, got part "
+                       << part << " of " << shapes.size() << " numbers";
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    ArrayRef<int64_t> shape = shapes.slice(3 * i, 3);
+    if (failed(expectShape(emitError, {shape[0], shape[1], shape[2]}))) {
+      return failure();
+    }
+  }
+  if (!shapes.empty() &&
+      shapes.slice(3 * part, 3) !=
+          ArrayRef<int64_t>({own.layers, own.kvHeads, own.headDim})) {
+    return emitError() << "expected the numbers of part " << part << ", got "
+                       << own.layers << ", " << own.kvHeads << ", "
+                       << own.headDim;
+  }
+  return success();
+}
+
+LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                int64_t layers, int64_t kvHeads,
+                                int64_t headDim, int64_t values, CacheKind kind,
+                                int64_t window, Type elementType, int64_t part,
+                                ArrayRef<int64_t> shapes) {
+  Shape own = {layers, kvHeads, headDim};
+  // cache_c1, cache_c2, cache_c7
+  if (failed(expectShape(emitError, own)) ||
+      failed(expectParts(emitError, own, part, shapes,
+                         kind == CacheKind::Self && values == 0))) {
+    return failure();
   }
   // cache_c3
   if (window < 0 || (window > 0 && kind != CacheKind::Self)) {

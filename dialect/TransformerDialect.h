@@ -126,6 +126,9 @@ constexpr llvm::StringLiteral kTargetAttrName = "transformer.target";
 /// How far a token sees that has no limit: positions are below.
 constexpr int64_t kUnlimited = std::numeric_limits<int32_t>::max();
 
+/// The most rows that transformer.unfold makes one of.
+constexpr int64_t kMaxTaps = 1023;
+
 /// What `attention` and friends read and write besides tensors: keys and
 /// values in blocks, and states.
 struct CacheResource : mlir::SideEffects::Resource::Base<CacheResource> {

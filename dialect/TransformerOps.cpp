@@ -157,6 +157,38 @@ static void printTypes(OpAsmPrinter &printer, Operation *op) {
   printResult(printer, op->getResult(0).getType());
 }
 
+/// `, %key, %value`, or `shared` where there are none.
+static ParseResult parseKeyAndValue(OpAsmParser &parser, Operand &key,
+                                    Operand &value) {
+  if (succeeded(parser.parseOptionalKeyword("shared"))) {
+    return success();
+  }
+  return failure(parser.parseComma() || parser.parseOperand(key.emplace()) ||
+                 parser.parseComma() || parser.parseOperand(value.emplace()));
+}
+
+static void printKeyAndValue(OpAsmPrinter &printer, Operation *, Value key,
+                             Value value) {
+  if (key && value) {
+    printer << ", " << key << ", " << value;
+  } else {
+    printer << " shared";
+  }
+}
+
+static ParseResult parseKeyAndValueTypes(OpAsmParser &parser, Operand key,
+                                         Type &keyType, Type &valueType) {
+  return failure(key && (parser.parseComma() || parser.parseType(keyType) ||
+                         parser.parseComma() || parser.parseType(valueType)));
+}
+
+static void printKeyAndValueTypes(OpAsmPrinter &printer, Operation *, Value,
+                                  Type keyType, Type valueType) {
+  if (keyType && valueType) {
+    printer << ", " << keyType << ", " << valueType;
+  }
+}
+
 /// `scales %rows, %weights`, or those of the weight alone; nothing where there
 /// are none.
 static ParseResult parseScales(OpAsmParser &parser, Operand &inputScales,

@@ -38,6 +38,10 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     latents, with `values`, a position has no values of its own: they are the
     last so many columns of its key.
 
+    Where layers differ in heads a cache has several parts, and a handle is of
+    one: `part` says which, of parts that are listed by layers, kv_heads and
+    head_dim. A block has them all, one behind the other.
+
     ```mlir
     !transformer.cache<layers = 12, kv_heads = 12, head_dim = 64>
     !transformer.cache<layers = 12, kv_heads = 4, head_dim = 64, window = 4096>
@@ -46,6 +50,8 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>
     !transformer.cache<cross, layers = 6, kv_heads = 12, head_dim = 26>
     !transformer.cache<layers = 27, kv_heads = 1, head_dim = 576, values = 512>
+    !transformer.cache<layers = 5, kv_heads = 2, head_dim = 512,
+                       part = 1 of [25, 4, 256, 5, 2, 512]>
     ```
 
     Constraints:
@@ -57,12 +63,36 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     * C5. values are at most head_dim, of a cache with one head that is neither
       scratch nor cross.
     * C6. elements of a cache of latents are no i8.
+    * C7. parts are two or more, each of numbers that C1 and C2 allow, of a cache
+      that is neither scratch nor cross nor of latents; part is one of them, and
+      it is as layers, kv_heads and head_dim say.
   }];
   let parameters = (ins "int64_t":$layers, "int64_t":$kvHeads,
                         "int64_t":$headDim, "int64_t":$values,
                         "CacheKind":$kind,
-                        "int64_t":$window, "Type":$elementType);
+                        "int64_t":$window, "Type":$elementType,
+                        "int64_t":$part,
+                        ArrayRefParameter<"int64_t">:$shapes);
+  let builders = [
+    TypeBuilder<(ins "int64_t":$layers, "int64_t":$kvHeads,
+                     "int64_t":$headDim, "int64_t":$values, "CacheKind":$kind,
+                     "int64_t":$window, "Type":$elementType), [{
+      return $_get($_ctxt, layers, kvHeads, headDim, values, kind, window,
+                   elementType, 0, ::llvm::ArrayRef<int64_t>());
+    }]>
+  ];
   let extraClassDeclaration = [{
+    /// What a part is: layers, heads and the columns of one.
+    struct Shape {
+      int64_t layers, kvHeads, headDim;
+    };
+    /// Those of all parts, or of the cache itself where it has none.
+    ::llvm::SmallVector<Shape> listShapes() const;
+    bool hasParts() const { return !getShapes().empty(); }
+    /// How many layers the parts before this one have.
+    int64_t countLayersBefore() const;
+    /// The same of other elements.
+    CacheType withElements(::mlir::Type elementType) const;
     /// Whether tokens see no further back than `window`; else that is 0.
     bool hasWindow() const { return getWindow() != 0; }
     /// Whether values are columns of the keys.

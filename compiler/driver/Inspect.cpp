@@ -75,6 +75,14 @@ static void print(const spec::Conv &conv, raw_ostream &os) {
   os << "over " << conv.kernel << " tokens";
 }
 
+static void print(const spec::LayerInput &, raw_ostream &os) {
+  os << "of the layer's own of the tokens";
+}
+
+static void print(const spec::Ngram &ngram, raw_ostream &os) {
+  os << "over " << ngram.kernel << " tokens";
+}
+
 static void print(const spec::Recurrent &recurrent, raw_ostream &os) {
   if (recurrent.kind == spec::Recurrent::Kind::Mamba2) {
     os << "Mamba-2, ";
@@ -94,6 +102,9 @@ static void print(const spec::Attention &attn, raw_ostream &os) {
      << " for keys and values, " << attn.headDim << " wide";
   if (attn.rotary) {
     os << ", rotary " << attn.rotary->dim;
+  }
+  if (attn.sharedKeys) {
+    os << ", keys of a layer before";
   }
   if (attn.positionBias) {
     os << ", position bias";

@@ -68,6 +68,14 @@ static std::string describe(const spec::Conv &conv) {
   return formatText("over %lld tokens", static_cast<long long>(conv.kernel));
 }
 
+static std::string describe(const spec::LayerInput &) {
+  return "of the layer's own of the tokens";
+}
+
+static std::string describe(const spec::Ngram &ngram) {
+  return formatText("over %lld tokens", static_cast<long long>(ngram.kernel));
+}
+
 static std::string describe(const spec::Recurrent &recurrent) {
   return formatText("%lld heads of %lld x %lld",
                     static_cast<long long>(recurrent.valueHeads),

@@ -15,7 +15,8 @@ Value Entry::input(StringRef name) const {
 }
 
 Entry tfc::buildEntry(OpBuilder &builder, Location loc, StringRef name,
-                      ArrayRef<Port> ports, transformer::CacheType cache,
+                      ArrayRef<Port> ports,
+                      ArrayRef<transformer::CacheType> caches,
                       transformer::CacheType cross,
                       transformer::StateType state) {
   MLIRContext *context = builder.getContext();
@@ -23,7 +24,8 @@ Entry tfc::buildEntry(OpBuilder &builder, Location loc, StringRef name,
       RankedTensorType::get({ShapedType::kDynamic}, builder.getI32Type());
   SmallVector<Type> types(ports.size() + 1, ids);
   types.push_back(transformer::BatchType::get(context));
-  for (Type type : {Type(cache), Type(cross), Type(state)}) {
+  llvm::append_range(types, caches);
+  for (Type type : {Type(cross), Type(state)}) {
     if (type) {
       types.push_back(type);
     }
@@ -44,7 +46,9 @@ Entry tfc::buildEntry(OpBuilder &builder, Location loc, StringRef name,
   auto next = body->args_begin() + ports.size();
   entry.rows = *next++;
   entry.batch = *next++;
-  entry.cache = cache ? Value(*next++) : Value();
+  for (size_t part = 0; part < caches.size(); ++part) {
+    entry.caches.push_back(*next++);
+  }
   entry.cross = cross ? Value(*next++) : Value();
   entry.state = state ? Value(*next++) : Value();
   return entry;

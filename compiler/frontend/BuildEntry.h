@@ -16,12 +16,14 @@ struct Port {
   int64_t limit;
 };
 
-/// The function and its arguments. `cache` (self or scratch) and `cross` are
-/// null when the entry has no such cache, `state` when no layer has one.
+/// The function and its arguments. `caches` are the parts of one, self or
+/// scratch, none when the entry has no such cache; `cross` is null without such
+/// a cache, `state` when no layer has one.
 struct Entry {
   mlir::func::FuncOp function;
   mlir::SmallVector<Port> ports;
-  mlir::Value rows, batch, cache, cross, state;
+  mlir::Value rows, batch, cross, state;
+  mlir::SmallVector<mlir::Value> caches;
 
   /// The argument of a port; `name` is one of `ports`.
   mlir::Value input(llvm::StringRef name) const;
@@ -32,8 +34,8 @@ struct Entry {
 /// body.
 Entry buildEntry(mlir::OpBuilder &builder, mlir::Location loc,
                  llvm::StringRef name, llvm::ArrayRef<Port> ports,
-                 transformer::CacheType cache, transformer::CacheType cross,
-                 transformer::StateType state);
+                 llvm::ArrayRef<transformer::CacheType> caches,
+                 transformer::CacheType cross, transformer::StateType state);
 
 } // namespace tfc
 

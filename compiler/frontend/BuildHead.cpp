@@ -121,7 +121,8 @@ struct StepBuilder {
   }
   Value operator()(const spec::TruncateStep &truncate) {
     return transformer::SliceColumnsOp::create(
-        path.getBuilder(), path.loc(name), x, 0, truncate.width);
+        path.getBuilder(), path.loc(name), x, 0, truncate.width,
+        /*layer=*/Value());
   }
   Value operator()(const spec::L2NormalizeStep &normalize) {
     return transformer::L2NormalizeOp::create(path.getBuilder(),

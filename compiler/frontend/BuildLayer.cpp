@@ -76,6 +76,17 @@ Value PathBuilder::scale(Value x, double factor, const std::string &path) {
   return transformer::ScaleOp::create(builder, loc(path), x, APFloat(factor));
 }
 
+Value LayerContext::cacheOf(const spec::Attention &attn) const {
+  for (Value cache : caches) {
+    auto type = cast<transformer::CacheType>(cache.getType());
+    if (type.getKvHeads() == attn.numKvHeads &&
+        type.getHeadDim() == attn.headDim) {
+      return cache;
+    }
+  }
+  llvm_unreachable("every attention has a part of the cache");
+}
+
 Value LayerContext::angles(ArrayRef<spec::Rotary> kinds) const {
   for (const Rotation &rotation : rotations) {
     if (ArrayRef<spec::Rotary>(rotation.kinds) == kinds) {
@@ -100,6 +111,9 @@ buildRotary(PathBuilder &path, const AttentionOfLayers &layers,
     kind = buildLayerIndex(b, position.index, rotations.ofLayers);
   }
   auto rotate = [&](Value rows, const char *part, int64_t heads) -> Value {
+    if (!rows) {
+      return rows;
+    }
     return transformer::RotaryOp::create(
         path.getBuilder(), path.loc(name + part), style, rows, angles, kind,
         rotations.kinds.size(), heads);
@@ -109,7 +123,7 @@ buildRotary(PathBuilder &path, const AttentionOfLayers &layers,
 }
 
 /// Queries and keys as the attention compares them: normed and turned, in the
-/// order that the spec says.
+/// order that the spec says. `k` is null where it has no keys of its own.
 static std::pair<Value, Value>
 buildQueriesAndKeys(PathBuilder &path, const spec::Attention &attn,
                     const AttentionOfLayers &layers, const std::string &name,
@@ -120,8 +134,9 @@ buildQueriesAndKeys(PathBuilder &path, const spec::Attention &attn,
     auto parts = [&](int64_t heads) { return own.overRow ? 1 : heads; };
     q = path.norm(q, own.norm, name + ".q_norm", position.weights,
                   parts(attn.numHeads));
-    k = path.norm(k, own.norm, name + ".k_norm", position.weights,
-                  parts(attn.numKvHeads));
+    k = k ? path.norm(k, own.norm, name + ".k_norm", position.weights,
+                      parts(attn.numKvHeads))
+          : k;
   };
   if (attn.qkNorm && !attn.qkNorm->afterRotary) {
     norm();
@@ -275,8 +290,17 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                             const LayerContext &context,
                             const LayerPosition &position, Value x) {
   Value q = path.linear(x, name + ".q", attn.qBias, position.weights);
-  Value k = path.linear(x, name + ".k", attn.kBias, position.weights);
-  Value v = path.linear(x, name + ".v", attn.vBias, position.weights);
+  Value k, v;
+  if (!attn.sharedKeys) {
+    k = path.linear(x, name + ".k", attn.kBias, position.weights);
+    v = attn.valuesAreKeys
+            ? k
+            : path.linear(x, name + ".v", attn.vBias, position.weights);
+  }
+  if (v && attn.vNorm) {
+    v = path.norm(v, *attn.vNorm, name + ".v_norm", position.weights,
+                  attn.numKvHeads);
+  }
   std::tie(q, k) =
       buildQueriesAndKeys(path, attn, layers, name, context, position, q, k);
   auto mask = attn.causal ? transformer::Mask::Causal
@@ -299,7 +323,7 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                        : IntegerAttr();
   };
   Value y = transformer::AttentionOp::create(
-      b, q, k, v, context.cache, position.cache, context.batch, bias,
+      b, q, k, v, context.cacheOf(attn), position.cache, context.batch, bias,
       window.left, window.right, scale.factor, sinks, distances.keys,
       distances.queries, distances.values, distances.queryBias,
       distances.relativeBias, distances.segments, distances.segmentBias,
@@ -352,8 +376,8 @@ static Value buildLatentAttention(PathBuilder &path,
   q = multiplyHeads(q, name + ".k_up");
   std::tie(q, k) = buildRotary(path, layers, name, context, position, q, k);
   Value y = transformer::LatentAttentionOp::create(
-      path.getBuilder(), path.loc(name), q, k, c, context.cache, position.layer,
-      context.batch, attn.numHeads, APFloat(attn.scale));
+      path.getBuilder(), path.loc(name), q, k, c, context.cacheOf(attn),
+      position.layer, context.batch, attn.numHeads, APFloat(attn.scale));
   return linear(multiplyHeads(y, name + ".v_up"), ".o", latent.bias);
 }
 
@@ -490,6 +514,30 @@ static Value buildMoe(PathBuilder &path, const spec::Moe &moe,
   return y;
 }
 
+static Value buildLayerInput(PathBuilder &path, const spec::LayerInput &own,
+                             const std::string &name,
+                             const LayerContext &context,
+                             const LayerPosition &position, Value x) {
+  OpBuilder &b = path.getBuilder();
+  Value gate = path.linear(x, name + ".gate", false, position.weights);
+  Value given = transformer::SliceColumnsOp::create(
+      b, path.loc(name + ".given"), context.layerInputs, 0,
+      transformer::widthOf(gate), position.layer);
+  Value inner = transformer::MultiplyOp::create(
+      b, path.loc(name + ".gated"), given, gate, toDialect(own.act));
+  return path.linear(inner, name + ".o", false, position.weights);
+}
+
+static Value buildNgram(PathBuilder &path, const spec::Ngram &ngram,
+                        const std::string &name, const LayerContext &context,
+                        const LayerPosition &position) {
+  Value rows = transformer::UnfoldOp::create(
+      path.getBuilder(), path.loc(name + ".unfold"), context.embedded,
+      ngram.kernel, context.batch);
+  Value y = path.linear(rows, name + ".conv", true, position.weights);
+  return path.activation(y, ngram.act, name + ".act");
+}
+
 /// (1 - z) x + z tanh(W y + U (r x)), with r and z the sigmoids of projections
 /// of both (Parisotto et al. 2019, arXiv:1910.06764; the bias of z is what the
 /// paper subtracts, negated).
@@ -558,6 +606,12 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
         [&](const spec::Recurrent &recurrent) {
           return buildRecurrent(path, recurrent, name, context, position,
                                 stateFirst, input);
+        },
+        [&](const spec::LayerInput &own) {
+          return buildLayerInput(path, own, name, context, position, input);
+        },
+        [&](const spec::Ngram &ngram) {
+          return buildNgram(path, ngram, name, context, position);
         });
     stateFirst += spec::stateWidth(sublayer, transformer::widthOf(x));
     if (sublayer.outNorm) {
@@ -574,6 +628,11 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
     if (sublayer.postNorm) {
       x = path.norm(x, *sublayer.postNorm, name + ".post_norm",
                     position.weights);
+    }
+    if (sublayer.postScale) {
+      x = transformer::LayerScaleOp::create(
+          path.getBuilder(), path.loc(name + ".post_scale"), x,
+          path.weight(name + ".post_scale.weight", position.weights));
     }
   }
   return x;

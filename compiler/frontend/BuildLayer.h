@@ -49,7 +49,11 @@ struct LayerContext {
     std::vector<spec::Rotary> kinds;
     mlir::Value angles;
   };
-  mlir::Value batch, cache, cross, state, bias;
+  mlir::Value batch, cross, state, bias;
+  llvm::SmallVector<mlir::Value> caches; // the parts of one
+  /// What the first layer reads, and what each layer has of its own of the
+  /// tokens, side by side; null where no layer reads it.
+  mlir::Value embedded, layerInputs;
   /// What each layer has a table of its own for; null without one.
   const spec::PositionBias *biasOfLayers = nullptr;
   /// The table of distances, or null, and the name of its parameters.
@@ -59,6 +63,8 @@ struct LayerContext {
   /// The types of tokens, where a term of scores is of them.
   mlir::Value types;
 
+  /// The part of the cache that has the attention's keys.
+  mlir::Value cacheOf(const spec::Attention &attn) const;
   /// The angles of these kinds of rotation, null if there are none yet.
   mlir::Value angles(llvm::ArrayRef<spec::Rotary> kinds) const;
 };
@@ -71,8 +77,8 @@ struct LayerPosition {
   mlir::Value index, layer, weights, cache, state;
 };
 
-/// y = post_norm(x + out_act(out_scale * out_norm(f(pre_norm(x))))) for each
-/// sublayer, in their order, or what a gate makes of the sum; one that is
+/// y = scale * post_norm(x + out_act(out_scale * out_norm(f(pre_norm(x))))) for
+/// each sublayer, in their order, or what a gate makes of the sum; one that is
 /// parallel reads what the one before reads.
 mlir::Value buildLayer(PathBuilder &path, const spec::LayerRun &run,
                        const LayerContext &context,

@@ -147,18 +147,18 @@ void ModelBuilder::addParameters() {
 FailureOr<Entry> ModelBuilder::open(StringRef name, const spec::Stack &stack,
                                     StringRef prefix,
                                     transformer::CacheKind kind) {
-  FailureOr<transformer::CacheType> cache =
-      findCacheType(path, stack, kind, spec.cache);
+  using Caches = SmallVector<transformer::CacheType>;
+  FailureOr<Caches> caches = findCacheTypes(path, stack, kind, spec.cache);
   transformer::CacheType cross;
   if (spec.decoder) {
-    FailureOr<transformer::CacheType> found = findCacheType(
+    FailureOr<Caches> found = findCacheTypes(
         path, *spec.decoder, transformer::CacheKind::Cross, spec.cache);
     if (failed(found)) {
       return failure();
     }
-    cross = *found;
+    cross = found->empty() ? transformer::CacheType() : found->front();
   }
-  if (failed(cache)) {
+  if (failed(caches)) {
     return failure();
   }
   builder.setInsertionPointToEnd(module->getBody());
@@ -171,7 +171,7 @@ FailureOr<Entry> ModelBuilder::open(StringRef name, const spec::Stack &stack,
       })) {
     ports.front().fill = transformer::Fill::Shifted;
   }
-  Entry entry = buildEntry(builder, path.loc(stack.name), name, ports, *cache,
+  Entry entry = buildEntry(builder, path.loc(stack.name), name, ports, *caches,
                            cross, findStateType(path, stack, spec.hidden));
   if (countsDistances(stack)) {
     entry.function->setAttr(transformer::kDistancesAttrName,
@@ -236,7 +236,7 @@ void ModelBuilder::buildOutput(const spec::Output &output, const Entry &entry,
   }
   if (output.part >= 0) {
     x = transformer::SliceColumnsOp::create(builder, op.getLoc(), x,
-                                            output.part, 1);
+                                            output.part, 1, /*layer=*/Value());
   }
   transformer::YieldOp::create(builder, op.getLoc(), x);
 }

@@ -111,41 +111,66 @@ static int64_t findWindow(const spec::Stack &stack) {
   return longest;
 }
 
-FailureOr<transformer::CacheType>
-tfc::findCacheType(PathBuilder &path, const spec::Stack &stack,
-                   transformer::CacheKind kind, spec::Storage storage) {
-  transformer::CacheType type;
-  bool isGood = true;
+/// One attention of each kind of heads whose keys a cache of `kind` has, and
+/// its name, in the order of the layers.
+static SmallVector<std::pair<std::string, const spec::Attention *>>
+listKeyShapes(const spec::Stack &stack, transformer::CacheKind kind) {
+  SmallVector<std::pair<std::string, const spec::Attention *>> shapes;
+  forEachAttention(
+      stack, [&](const std::string &name, const spec::Attention &attn) {
+        bool isKnown = llvm::any_of(shapes, [&](const auto &known) {
+          return haveLikeKeys(*known.second, attn);
+        });
+        if (attn.cross == (kind == transformer::CacheKind::Cross) && !isKnown) {
+          shapes.emplace_back(name, &attn);
+        }
+      });
+  return shapes;
+}
+
+FailureOr<SmallVector<transformer::CacheType>>
+tfc::findCacheTypes(PathBuilder &path, const spec::Stack &stack,
+                    transformer::CacheKind kind, spec::Storage storage) {
   int64_t window = kind == transformer::CacheKind::Self ? findWindow(stack) : 0;
   // What stays for no longer than a layer saves no memory.
   bool isScratch = kind == transformer::CacheKind::Scratch;
+  MLIRContext *context = path.getBuilder().getContext();
   Type element = transformer::elementOf(
-      path.getBuilder().getContext(),
-      isScratch ? transformer::Storage::F32
-                : static_cast<transformer::Storage>(storage));
-  int64_t layers =
-      countsApart(stack) ? countLayers(stack, keepsKeys) : stack.layers;
-  forEachAttention(stack, [&](const std::string &name,
-                              const spec::Attention &attn) {
-    if (attn.cross != (kind == transformer::CacheKind::Cross)) {
-      return;
+      context, isScratch ? transformer::Storage::F32
+                         : static_cast<transformer::Storage>(storage));
+  auto shapes = listKeyShapes(stack, kind);
+  // Of a decoder's own tokens; every layer has a cross-attention.
+  bool isApart = kind == transformer::CacheKind::Self && countsApart(stack);
+  SmallVector<int64_t> numbers;
+  for (const auto &shape : shapes) {
+    const spec::Attention *attn = shape.second;
+    if (shapes.size() > 1 && (!isApart || attn->latent)) {
+      emitError(path.loc(shapes[1].first))
+          << "expected num_kv_heads and head_dim as in the layers before (they "
+             "share one cache), got "
+          << shapes[1].second->numKvHeads << " and "
+          << shapes[1].second->headDim;
+      return failure();
     }
-    auto next = transformer::CacheType::get(
-        path.getBuilder().getContext(), layers, attn.numKvHeads, attn.headDim,
-        attn.latent ? attn.latent->rank : 0, kind, window, element);
-    if (type && type != next && isGood) {
-      emitError(path.loc(name))
-          << "expected num_kv_heads and head_dim as in the layers before "
-             "(they share one cache), got "
-          << attn.numKvHeads << " and " << attn.headDim;
-      isGood = false;
+    int64_t layers = stack.layers;
+    if (isApart) {
+      layers = countLayers(stack, [&](const spec::LayerRun &run) {
+        return keepsKeys(run) && haveLikeKeys(*selfAttentionOf(run), *attn);
+      });
     }
-    type = next;
-  });
-  if (!isGood) {
-    return failure();
+    llvm::append_range(
+        numbers, ArrayRef<int64_t>{layers, attn->numKvHeads, attn->headDim});
   }
-  return type;
+  SmallVector<transformer::CacheType> types;
+  for (auto [part, shape] : llvm::enumerate(shapes)) {
+    ArrayRef<int64_t> own = ArrayRef(numbers).slice(3 * part, 3);
+    const spec::Attention &attn = *shape.second;
+    types.push_back(transformer::CacheType::get(
+        context, own[0], own[1], own[2], attn.latent ? attn.latent->rank : 0,
+        kind, window, element, static_cast<int64_t>(part),
+        shapes.size() > 1 ? ArrayRef<int64_t>(numbers) : ArrayRef<int64_t>()));
+  }
+  return types;
 }
 
 transformer::StateType tfc::findStateType(PathBuilder &path,
@@ -249,13 +274,37 @@ static Value buildAngles(OpBuilder &builder, Location where,
                                              frequencies, factors);
 }
 
-/// What the layers have in common: caches, the bias of distances, and the
-/// angles of each kind of rotation, once a step.
+/// outScale (norm(projectionScale linear(x)) + scale * tokens), the columns of
+/// all layers side by side.
+static Value buildLayerInputs(PathBuilder &path, const spec::Stack &stack,
+                              StringRef prefix, const Entry &entry, Value x) {
+  const spec::LayerInputs &inputs = *stack.layerInputs;
+  OpBuilder &b = path.getBuilder();
+  std::string name = stack.name + ".layer_inputs";
+  Value tokens = transformer::EmbeddingOp::create(
+      b, path.loc(name + ".token"), entry.input((prefix + "input_ids").str()),
+      path.weight(name + ".token.weight"), 0, /*optional=*/false);
+  tokens = path.scale(tokens, inputs.scale, name + ".token.scale");
+  Value y = path.linear(x, name + ".projection", false);
+  y = path.scale(y, inputs.projectionScale, name + ".projection.scale");
+  y = path.norm(y, inputs.norm, name + ".norm", {}, stack.layers);
+  y = transformer::AddOp::create(b, path.loc(name), y, tokens);
+  return path.scale(y, inputs.outScale, name + ".scale");
+}
+
+/// What the layers have in common: caches, the bias of distances, what each of
+/// them has of the tokens, and the angles of each kind of rotation, once a
+/// step. `x` is what the first one reads.
 static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
-                                 StringRef prefix, const Entry &entry) {
+                                 StringRef prefix, const Entry &entry,
+                                 Value x) {
   LayerContext context;
+  context.embedded = x;
+  if (stack.layerInputs && !stack.runs.empty()) {
+    context.layerInputs = buildLayerInputs(path, stack, prefix, entry, x);
+  }
   context.batch = entry.batch;
-  context.cache = entry.cache;
+  context.caches = entry.caches;
   context.cross = entry.cross;
   context.state = entry.state;
   OpBuilder &builder = path.getBuilder();
@@ -323,15 +372,13 @@ static LoopNumbers buildNumbers(OpBuilder &builder, Location where,
   }
   LoopNumbers numbers{
       LayerCounter(b, layers, !isOnly || run.first != 0), {}, {}};
-  bool isApart = countsApart(stack);
-  auto counter = [&](LayerPredicate has) {
-    return LayerCounter(b, numbersOf(stack, run, has), /*hasFirst=*/true);
-  };
-  if (isApart && keepsKeys(run)) {
-    numbers.cache = counter(keepsKeys);
+  if (countsApart(stack) && selfAttentionOf(run)) {
+    numbers.cache =
+        LayerCounter(b, keyNumbersOf(stack, run), /*hasFirst=*/true);
   }
   if (keepsState(run)) {
-    numbers.state = counter(keepsState);
+    numbers.state =
+        LayerCounter(b, numbersOf(stack, run, keepsState), /*hasFirst=*/true);
   }
   return numbers;
 }
@@ -416,7 +463,7 @@ Value tfc::buildStack(PathBuilder &path, const spec::Stack &stack,
                       StringRef prefix, const Entry &entry,
                       ArrayRef<std::string> hiddenOutputs) {
   Value x = buildEmbeddings(path, stack, prefix, entry);
-  LayerContext context = buildContext(path, stack, prefix, entry);
+  LayerContext context = buildContext(path, stack, prefix, entry, x);
   for (ArrayRef<spec::LayerRun> runs : listLoops(stack)) {
     x = buildLoop(
         path, stack, runs, x,

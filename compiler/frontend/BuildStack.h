@@ -17,13 +17,14 @@ llvm::SmallVector<Port> listPorts(const spec::Stack &stack,
 /// Whether results depend on the distance of two tokens: TFC_ENTRY_DISTANCES.
 bool countsDistances(const spec::Stack &stack);
 
-/// The type of the cache of the stack's attentions (cross-attentions if
-/// `kind` is Cross), null when there are none; `storage` is what is kept from
-/// step to step. A diagnostic at `path` and
-/// failure when layers differ in heads: they share one cache.
-mlir::FailureOr<transformer::CacheType>
-findCacheType(PathBuilder &path, const spec::Stack &stack,
-              transformer::CacheKind kind, spec::Storage storage);
+/// The types of the cache of the stack's attentions (cross-attentions if
+/// `kind` is Cross), none when there are none, and several where layers differ
+/// in heads: its parts. `storage` is what is kept from step to step. A
+/// diagnostic at `path` and failure where they differ in a cache that has no
+/// parts.
+mlir::FailureOr<llvm::SmallVector<transformer::CacheType>>
+findCacheTypes(PathBuilder &path, const spec::Stack &stack,
+               transformer::CacheKind kind, spec::Storage storage);
 
 /// The type of the states of its layers, null when none keeps one. They are as
 /// wide as the widest layer's.

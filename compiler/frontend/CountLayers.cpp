@@ -8,11 +8,28 @@
 using namespace mlir;
 using namespace tfc;
 
+static const spec::Attention *
+selfAttentionOf(ArrayRef<spec::Sublayer> sublayers) {
+  for (const spec::Sublayer &sublayer : sublayers) {
+    const spec::Attention *attn = sublayer.attention();
+    if (attn && !attn->cross) {
+      return attn;
+    }
+  }
+  return nullptr;
+}
+
+const spec::Attention *tfc::selfAttentionOf(const spec::LayerRun &run) {
+  return ::selfAttentionOf(run.sublayers);
+}
+
+bool tfc::haveLikeKeys(const spec::Attention &a, const spec::Attention &b) {
+  return a.numKvHeads == b.numKvHeads && a.headDim == b.headDim;
+}
+
 bool tfc::keepsKeys(const spec::LayerRun &run) {
-  return llvm::any_of(run.sublayers, [](const spec::Sublayer &sublayer) {
-    const auto *attn = std::get_if<spec::Attention>(&sublayer.f);
-    return attn && !attn->cross;
-  });
+  const spec::Attention *attn = selfAttentionOf(run);
+  return attn && !attn->sharedKeys;
 }
 
 bool tfc::keepsState(const spec::LayerRun &run) {
@@ -23,14 +40,19 @@ bool tfc::keepsState(const spec::LayerRun &run) {
 }
 
 bool tfc::countsApart(const spec::Stack &stack) {
-  bool isByLayer = false;
+  bool isByLayer = false, areUnlike = false;
+  const spec::Attention *first = nullptr;
   for (const spec::LayerRun &run : stack.runs) {
     for (const spec::Sublayer &sublayer : run.sublayers) {
       const auto *attn = std::get_if<spec::Attention>(&sublayer.f);
       isByLayer |= attn && attn->scaleByInverseLayer;
     }
+    if (const spec::Attention *attn = selfAttentionOf(run)) {
+      first = first ? first : attn;
+      areUnlike |= attn->sharedKeys || !haveLikeKeys(*attn, *first);
+    }
   }
-  return !isByLayer && llvm::any_of(stack.runs, keepsState);
+  return !isByLayer && (areUnlike || llvm::any_of(stack.runs, keepsState));
 }
 
 /// By the number of a layer, how many before it are so.
@@ -58,6 +80,43 @@ SmallVector<int64_t> tfc::numbersOf(const spec::Stack &stack,
   SmallVector<int64_t> before = countBefore(stack, has), numbers;
   for (int64_t i = 0; i < run.count; ++i) {
     numbers.push_back(before[run.layerOf(i)]);
+  }
+  return numbers;
+}
+
+/// The self-attention of each layer of the stack, null where it has none.
+static SmallVector<const spec::Attention *>
+listSelfAttentions(const spec::Stack &stack) {
+  SmallVector<const spec::Attention *> all(stack.layers);
+  for (const spec::LayerRun &run : stack.runs) {
+    int64_t i = 0;
+    for (const spec::LayerGroup &group : run.groups) {
+      for (int64_t end = i + group.count; i < end; ++i) {
+        all[run.layerOf(i)] = selfAttentionOf(group.sublayers);
+      }
+    }
+  }
+  return all;
+}
+
+SmallVector<int64_t> tfc::keyNumbersOf(const spec::Stack &stack,
+                                       const spec::LayerRun &run) {
+  SmallVector<const spec::Attention *> all = listSelfAttentions(stack);
+  auto keepsLike = [&](int64_t layer, const spec::Attention &own) {
+    const spec::Attention *other = all[layer];
+    return other && !other->sharedKeys && haveLikeKeys(*other, own);
+  };
+  SmallVector<int64_t> numbers;
+  for (int64_t i = 0; i < run.count; ++i) {
+    int64_t layer = run.layerOf(i);
+    const spec::Attention &own = *all[layer];
+    while (own.sharedKeys && layer > 0 &&
+           !(keepsLike(layer, own) && all[layer]->window == own.window)) {
+      --layer;
+    }
+    numbers.push_back(
+        llvm::count_if(llvm::seq<int64_t>(0, layer),
+                       [&](int64_t before) { return keepsLike(before, own); }));
   }
   return numbers;
 }

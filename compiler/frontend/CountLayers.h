@@ -10,15 +10,20 @@
 namespace tfc {
 
 /// Of the layers of a run, which all have the same sublayers.
-using LayerPredicate = bool (*)(const spec::LayerRun &run);
+using LayerPredicate = llvm::function_ref<bool(const spec::LayerRun &run)>;
 
-/// Whether a layer has a self-attention; whether it keeps a state.
+/// The self-attention of a run's layers; null where they have none.
+const spec::Attention *selfAttentionOf(const spec::LayerRun &run);
+/// Whether the keys of both may lie in one part of a cache.
+bool haveLikeKeys(const spec::Attention &a, const spec::Attention &b);
+
+/// Whether a layer has keys and values of its own; whether it keeps a state.
 bool keepsKeys(const spec::LayerRun &run);
 bool keepsState(const spec::LayerRun &run);
 
 /// Whether layers that have keys are counted apart from the others, so that a
-/// cache has room for them alone: where some keep a state instead, and no scale
-/// is by the layer's number.
+/// cache has room for them alone: where some keep a state instead or read the
+/// keys of others, or have other heads, and no scale is by the layer's number.
 bool countsApart(const spec::Stack &stack);
 
 /// How many layers of the stack are so, and of a run that is, which of them its
@@ -27,6 +32,10 @@ int64_t countLayers(const spec::Stack &stack, LayerPredicate has);
 llvm::SmallVector<int64_t> numbersOf(const spec::Stack &stack,
                                      const spec::LayerRun &run,
                                      LayerPredicate has);
+/// The same of a run with self-attention and of the layers whose keys its own
+/// are, among those that keep such ones.
+llvm::SmallVector<int64_t> keyNumbersOf(const spec::Stack &stack,
+                                        const spec::LayerRun &run);
 
 /// Numbers by the trip of a loop: an arithmetic progression where they are one,
 /// a table otherwise.

@@ -174,10 +174,7 @@ static void keepCaches(Operation *root, Type element, bool scratchAlone) {
       auto type = dyn_cast<CacheType>(argument.getType());
       if (type && type.getElementType().isF32() &&
           (type.isScratch() || !scratchAlone)) {
-        argument.setType(CacheType::get(type.getContext(), type.getLayers(),
-                                        type.getKvHeads(), type.getHeadDim(),
-                                        type.getValues(), type.getKind(),
-                                        type.getWindow(), element));
+        argument.setType(type.withElements(element));
         isChanged = true;
       }
     }

@@ -222,7 +222,8 @@ void ProjectionFuser::fuse(ArrayRef<LinearOp> group) {
     int64_t width = widthOf(op.getResult());
     b.setInsertionPoint(op);
     b.setLoc(op.getLoc());
-    Value part = SliceColumnsOp::create(b, op.getType(), y, column, width);
+    Value part = SliceColumnsOp::create(b, op.getType(), y, column, width,
+                                        /*layer=*/Value());
     op.getResult().replaceAllUsesWith(part);
     column += width;
     op.erase();

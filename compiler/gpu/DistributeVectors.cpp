@@ -17,6 +17,28 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
+/// A number that is read into all columns is one number.
+static void readNumbers(Operation *root) {
+  SmallVector<vector::TransferReadOp> reads;
+  root->walk([&](vector::TransferReadOp read) {
+    bool isNumber = read.getPermutationMap().isConstant() &&
+                    isa<MemRefType>(read.getBase().getType()) &&
+                    !read.getMask() && !read.hasOutOfBoundsDim();
+    if (isNumber) {
+      reads.push_back(read);
+    }
+  });
+  for (vector::TransferReadOp read : reads) {
+    OpBuilder b(read);
+    Value number = memref::LoadOp::create(b, read.getLoc(), read.getBase(),
+                                          read.getIndices());
+    Value all =
+        vector::BroadcastOp::create(b, read.getLoc(), read.getType(), number);
+    read.replaceAllUsesWith(all);
+    read.erase();
+  }
+}
+
 /// The length of the vectors that `loop` computes with, if they have one, and
 /// all that it does with them is known.
 static std::optional<int64_t> findWidth(scf::ParallelOp loop) {
@@ -72,6 +94,7 @@ namespace {
 struct DistributeVectorsPass
     : tfc::impl::DistributeVectorsPassBase<DistributeVectorsPass> {
   void runOnOperation() override {
+    readNumbers(getOperation());
     SmallVector<std::pair<scf::ParallelOp, int64_t>> found;
     getOperation().walk([&](scf::ParallelOp loop) {
       if (std::optional<int64_t> width = findWidth(loop)) {

@@ -51,6 +51,21 @@ void ColumnTile::storeRow(ValueRange values, Value rows, Value row,
   }
 }
 
+void ColumnTile::storeSpread(ValueRange values, Value rows, Value row,
+                             int64_t stride, int64_t offset) {
+  for (auto [piece, value] : llvm::zip_equal(pieces, values)) {
+    for (int64_t lane = 0; lane < piece.width; ++lane) {
+      Value column = k.scale(k.add(at(piece), lane), stride);
+      Value place[] = {row, k.add(column, offset)};
+      Value number =
+          piece.width == 1
+              ? value
+              : vector::ExtractOp::create(k.builder(), value, lane).getResult();
+      k.storeFloat(number, rows, place);
+    }
+  }
+}
+
 Values ColumnTile::loadVector(Value vector) {
   return llvm::map_to_vector(pieces, [&](const ColumnPiece &piece) -> Value {
     Value place = at(piece);

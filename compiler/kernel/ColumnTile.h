@@ -28,6 +28,9 @@ public:
   Values loadRow(mlir::Value rows, mlir::Value row, mlir::Value offset);
   void storeRow(mlir::ValueRange values, mlir::Value rows, mlir::Value row,
                 mlir::Value offset);
+  /// Column c at `stride` c + `offset` of the row.
+  void storeSpread(mlir::ValueRange values, mlir::Value rows, mlir::Value row,
+                   int64_t stride, int64_t offset);
   /// The columns of a vector, or of column `column` of a matrix with a row for
   /// each of ours.
   Values loadVector(mlir::Value vector);

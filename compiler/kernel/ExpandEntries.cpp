@@ -6,6 +6,7 @@
 #include "compiler/kernel/ExpandExperts.h"
 #include "compiler/kernel/ExpandPool.h"
 #include "compiler/kernel/ExpandRecurrent.h"
+#include "compiler/kernel/ExpandUnfold.h"
 #include "compiler/kernel/StateBlocks.h"
 #include "dialect/LayerFunctions.h"
 #include "dialect/ShapeUtils.h"
@@ -124,9 +125,9 @@ LogicalResult tfc::expectBuffers(Operation *op) {
 }
 
 bool tfc::isLaneKernel(Operation *op) {
-  return isa<transformer::RaggedPoolOp, transformer::RaggedConvOp,
-             transformer::RaggedRecurrenceOp, transformer::ChooseExpertsOp,
-             transformer::SortByExpertOp>(op);
+  return isa<transformer::RaggedPoolOp, transformer::RaggedUnfoldOp,
+             transformer::RaggedConvOp, transformer::RaggedRecurrenceOp,
+             transformer::ChooseExpertsOp, transformer::SortByExpertOp>(op);
 }
 
 void tfc::expandLaneKernel(Operation *op, Value step, int64_t lanes,
@@ -134,6 +135,9 @@ void tfc::expandLaneKernel(Operation *op, Value step, int64_t lanes,
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](transformer::RaggedPoolOp pool) {
         expandPool(pool, step, lanes, rewriter);
+      })
+      .Case([&](transformer::RaggedUnfoldOp unfold) {
+        expandUnfold(unfold, step, lanes, rewriter);
       })
       .Case([&](transformer::RaggedConvOp conv) {
         expandConv(conv, step, lanes, rewriter);

@@ -33,8 +33,9 @@ mlir::FailureOr<int64_t> expandEntries(mlir::ModuleOp module,
 mlir::LogicalResult expectBuffers(mlir::Operation *op);
 
 /// Whether the loops of `op` are those of every target but for the width of
-/// vectors: pools, convolutions, recurrences, choices of experts and the order
-/// of their rows; and their expansion in vectors of `lanes`, with 1 in numbers.
+/// vectors: pools, neighbours, convolutions, recurrences, choices of experts
+/// and the order of their rows; and their expansion in vectors of `lanes`, with
+/// 1 in numbers.
 bool isLaneKernel(mlir::Operation *op);
 void expandLaneKernel(mlir::Operation *op, mlir::Value step, int64_t lanes,
                       mlir::RewriterBase &rewriter);

@@ -19,13 +19,25 @@ CacheGeometry::CacheGeometry(transformer::CacheType type, int64_t blockTokens,
     : blockTokens(blockTokens), queryRows(queryRows), isCross(type.isCross()),
       element(type.getElementType()),
       elementBytes(element.getIntOrFloatBitWidth() / 8) {
+  using Shape = transformer::CacheType::Shape;
   // Integers have an f32 beside a head's keys, or values, of a position.
   int64_t scaleBytes = element.isInteger() ? sizeof(float) : 0;
-  rowBytes =
-      type.getKvHeads() * (type.getHeadDim() * elementBytes + scaleBytes);
-  int64_t bytes = (type.isLatent() ? 1 : 2) * blockTokens * rowBytes;
-  layerBytes = type.isScratch() ? 0 : bytes;
-  blockBytes = type.isScratch() ? bytes : bytes * type.getLayers();
+  auto rowBytesOf = [&](const Shape &shape) {
+    return shape.kvHeads * (shape.headDim * elementBytes + scaleBytes);
+  };
+  auto bytesOf = [&](const Shape &shape) {
+    return (type.isLatent() ? 1 : 2) * blockTokens * rowBytesOf(shape);
+  };
+  Shape own = {type.getLayers(), type.getKvHeads(), type.getHeadDim()};
+  rowBytes = rowBytesOf(own);
+  layerBytes = type.isScratch() ? 0 : bytesOf(own);
+  blockBytes = type.isScratch() ? bytesOf(own) : 0;
+  firstByte = 0;
+  for (auto [part, shape] : llvm::enumerate(type.listShapes())) {
+    int64_t bytes = type.isScratch() ? 0 : shape.layers * bytesOf(shape);
+    firstByte += static_cast<int64_t>(part) < type.getPart() ? bytes : 0;
+    blockBytes += bytes;
+  }
 }
 
 Value CacheGeometry::load(KernelBuilder &k, Value address, Type type) const {
@@ -58,19 +70,26 @@ LogicalResult tfc::describeCache(func::FuncOp entry,
                                  const CacheGeometry &cache) {
   StringRef name = type.isCross() ? transformer::kCrossCacheAttrName
                                   : transformer::kCacheAttrName;
+  if (type.hasParts() && type.getPart() > 0) {
+    return success(); // the first says it of all
+  }
   if (entry->hasAttr(name)) {
     return entry.emitOpError()
            << "expected one cache of its own tokens and one cross cache at "
               "most (the step has a place for each), got another "
            << type;
   }
-  entry->setAttr(name,
-                 transformer::CacheLayoutAttr::get(
-                     entry.getContext(), cache.blockTokens,
-                     type.isScratch() ? 1 : type.getLayers(), cache.blockBytes,
-                     cache.layerBytes, cache.queryRows, type.getWindow(),
-                     transformer::storageOf(type.getElementType()),
-                     type.isLatent() ? type.getHeadDim() : 0));
+  int64_t layers = 0;
+  for (const transformer::CacheType::Shape &shape : type.listShapes()) {
+    layers += shape.layers;
+  }
+  entry->setAttr(name, transformer::CacheLayoutAttr::get(
+                           entry.getContext(), cache.blockTokens,
+                           type.isScratch() ? 1 : layers, cache.blockBytes,
+                           type.hasParts() ? 0 : cache.layerBytes,
+                           cache.queryRows, type.getWindow(),
+                           transformer::storageOf(type.getElementType()),
+                           type.isLatent() ? type.getHeadDim() : 0));
   return success();
 }
 
@@ -302,7 +321,8 @@ Value KernelBuilder::blockAddress(const CacheGeometry &cache,
   Value block = loadIndex(b, buildAddress(b, item.blocks, number, 4), 0, 32);
   Value caches = loadPointer(b, step, offsetof(tfc_step_v0, caches));
   Value base = loadPointer(b, caches, cache.number() * sizeof(void *));
-  Value address = buildAddress(b, base, block, cache.blockBytes);
+  Value address =
+      buildAddress(b, base, block, cache.blockBytes, cache.firstByte);
   return buildAddress(b, address, layer, cache.layerBytes);
 }
 

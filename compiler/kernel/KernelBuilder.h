@@ -38,7 +38,8 @@ struct CacheGeometry {
   /// latents none.
   int64_t rowBytes;
   int64_t layerBytes; // from one layer to the next; 0 in a scratch cache
-  int64_t blockBytes;
+  int64_t firstByte;  // of the part's first layer in a block
+  int64_t blockBytes; // of all parts
 };
 
 /// A work item at run time, all indices.
@@ -59,8 +60,8 @@ struct ItemPart {
 };
 
 /// Writes to `entry` how the blocks of its cache of this type are laid out: one
-/// attribute for a cache of its own tokens, one for a cross cache. Fails where
-/// there is one already.
+/// attribute for a cache of its own tokens, whatever its parts, one for a cross
+/// cache. Fails where there is one already.
 llvm::LogicalResult describeCache(mlir::func::FuncOp entry,
                                   transformer::CacheType type,
                                   const CacheGeometry &cache);

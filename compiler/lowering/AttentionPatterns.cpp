@@ -40,16 +40,18 @@ static SmallVector<double> roundToBf16(ArrayRef<double> numbers) {
 
 namespace {
 
-/// attention -> cache_write, paged_attention
+/// attention -> cache_write where it has keys of its own, paged_attention
 struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(transformer::AttentionOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    transformer::CacheWriteOp::create(b, op.getKey(), op.getValue(),
-                                      op.getCache(), op.getLayer(),
-                                      op.getBatch());
+    if (op.getKey()) {
+      transformer::CacheWriteOp::create(b, op.getKey(), op.getValue(),
+                                        op.getCache(), op.getLayer(),
+                                        op.getBatch());
+    }
     Value query = op.getQuery();
     Value init =
         emptyRows(b, query, transformer::widthOf(query), elementOf(op));

@@ -1,4 +1,4 @@
-// Table look-ups, row gathers and pooling to linalg.
+// Table look-ups, row gathers, pooling and neighbours to linalg.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/lowering/Patterns.h"
 
@@ -148,9 +148,24 @@ struct LowerPoolRows : OpRewritePattern<transformer::PoolRowsOp> {
   }
 };
 
+/// unfold -> ragged_unfold
+struct LowerUnfold : OpRewritePattern<transformer::UnfoldOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::UnfoldOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value init =
+        emptyRows(b, op.getInput(), op.getType().getDimSize(1), elementOf(op));
+    rewriter.replaceOpWithNewOp<transformer::RaggedUnfoldOp>(
+        op, init.getType(), op.getInput(), op.getTaps(), op.getBatch(), init);
+    return success();
+  }
+};
+
 } // namespace
 
 void tfc::populateEmbeddingPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerEmbedding, LowerGatherRows, LowerPoolRows>(
+  patterns.add<LowerEmbedding, LowerGatherRows, LowerPoolRows, LowerUnfold>(
       patterns.getContext());
 }

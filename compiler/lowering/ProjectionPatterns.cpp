@@ -5,6 +5,7 @@
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -379,6 +380,42 @@ struct LowerXielu : OpRewritePattern<transformer::XieluOp> {
   const LastUses &lastUses;
 };
 
+/// layer_scale -> map
+struct LowerLayerScale : OpRewritePattern<transformer::LayerScaleOp> {
+  LowerLayerScale(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
+
+  LogicalResult matchAndRewrite(transformer::LayerScaleOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    bool isOne = op.getWeight().getType().getDimSize(0) == 1;
+    auto body = [](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
+      return arith::MulFOp::create(inner, v[1], v[0]);
+    };
+    rewriter.replaceOp(
+        op, mapRows(b, op.getInput(),
+                    {{op.getWeight(),
+                      isOne ? Broadcast::Everywhere : Broadcast::AlongColumn}},
+                    {elementOf(op), lastUses.contains(op.getInputMutable())},
+                    body));
+    return success();
+  }
+
+  const LastUses &lastUses;
+};
+
+/// Where the columns of slice_columns begin.
+static OpFoldResult firstColumn(ImplicitLocOpBuilder &b,
+                                transformer::SliceColumnsOp op) {
+  if (!op.getLayer()) {
+    return b.getIndexAttr(op.getFirst());
+  }
+  Value width = arith::ConstantIndexOp::create(b, op.getWidth());
+  Value before = arith::MulIOp::create(b, op.getLayer(), width);
+  Value first = arith::ConstantIndexOp::create(b, op.getFirst());
+  return arith::AddIOp::create(b, before, first).getResult();
+}
+
 /// slice_columns -> view, where whoever reads it takes rows with gaps between
 /// them
 struct ViewSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
@@ -398,7 +435,7 @@ struct ViewSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
     Value rows = tensor::DimOp::create(b, input, 0);
     auto index = [&](int64_t value) { return b.getIndexAttr(value); };
     rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
-        op, input, ArrayRef<OpFoldResult>{index(0), index(op.getFirst())},
+        op, input, ArrayRef<OpFoldResult>{index(0), firstColumn(b, op)},
         ArrayRef<OpFoldResult>{rows, index(op.getWidth())},
         ArrayRef<OpFoldResult>{index(1), index(1)});
     return success();
@@ -415,13 +452,14 @@ struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
     Value input = op.getInput();
     FloatType kept = elementOf(op);
     Value init = emptyRows(b, input, op.getWidth(), kept);
+    OpFoldResult begin = firstColumn(b, op);
     auto identity = b.getMultiDimIdentityMap(2);
     SmallVector<utils::IteratorType> iterators(2,
                                                utils::IteratorType::parallel);
     auto body = [&](OpBuilder &builder, Location loc, ValueRange) {
       Value row = linalg::IndexOp::create(builder, loc, 0);
       Value column = linalg::IndexOp::create(builder, loc, 1);
-      Value first = arith::ConstantIndexOp::create(builder, loc, op.getFirst());
+      Value first = mlir::getValueOrCreateConstantIndexOp(builder, loc, begin);
       Value from = arith::AddIOp::create(builder, loc, column, first);
       ImplicitLocOpBuilder inner(loc, builder);
       Value element =
@@ -441,7 +479,7 @@ void tfc::populateProjectionPatterns(RewritePatternSet &patterns,
                                      const LastUses &lastUses) {
   MLIRContext *context = patterns.getContext();
   patterns.add<LowerLinear, LowerActivation, LowerAdd, LowerScale, LowerClamp,
-               LowerXielu>(context, lastUses);
+               LowerXielu, LowerLayerScale>(context, lastUses);
   patterns.add<LowerSliceColumns>(context);
   patterns.add<ViewSliceColumns>(context, /*benefit=*/2);
 }

@@ -272,6 +272,13 @@ void Finder::foldNorm(LinearOp op) {
 
 /// Heads of a group read the same values.
 void Finder::foldValues(LinearOp op, AttentionOp attention) {
+  // Others may read what this one has written.
+  bool isShared = false;
+  attention->getParentOfType<ModuleOp>().walk(
+      [&](AttentionOp other) { isShared |= !other.getValue(); });
+  if (isShared) {
+    return;
+  }
   auto value = attention.getValue().getDefiningOp<LinearOp>();
   const Product *own = productOf(op);
   if (!value || !own || value.getFactor() || value.getResidual() ||

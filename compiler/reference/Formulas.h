@@ -133,6 +133,12 @@ Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows);
 /// a number.
 void poolRows(const Matrix &x, const Sequence &sequence,
               transformer::Pooling how, int64_t row, Matrix &result);
+/// Writes rows of `sequence` with their neighbours to `result`; those that are
+/// not visible are zeros.
+void unfold(const Matrix &x, const Sequence &sequence, int64_t taps,
+            Matrix &result);
+/// Each column times its number, or all times the only one.
+Matrix layerScale(const Matrix &x, const Matrix &weight);
 Matrix sliceColumns(const Matrix &x, int64_t first, int64_t width);
 
 /// [cosines, sines] of positions[t] * frequencies[i], times the factor of i (or

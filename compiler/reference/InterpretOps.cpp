@@ -266,7 +266,7 @@ FailureOr<int64_t> Interpreter::layerOf(Operation *op, CacheType type,
     return op->emitError() << "expected a layer in [0, " << type.getLayers()
                            << ") of the cache, got " << number;
   }
-  return number;
+  return type.countLayersBefore() + number;
 }
 
 LogicalResult Interpreter::runOp(CacheWriteOp op) {
@@ -377,8 +377,11 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   // What a scratch cache holds is gone after the layer.
   Cache scratch;
   Cache &used = type.isScratch() ? scratch : cache;
-  Matrix newKeys = keep(op.getKey(), type),
-         newValues = keep(op.getValue(), type);
+  Matrix newKeys, newValues;
+  if (op.getKey()) {
+    newKeys = keep(op.getKey(), type);
+    newValues = keep(op.getValue(), type);
+  }
   // All is written before anything is read: a sequence may stand in the step
   // twice, its spectator as a sequence of its own.
   for (const Sequence &sequence : step.sequences) {
@@ -395,7 +398,9 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
              << " tokens before (their types are compared), got row "
              << sequence.first;
     }
-    cacheWrite(newKeys, newValues, sequence, cached);
+    if (op.getKey()) {
+      cacheWrite(newKeys, newValues, sequence, cached);
+    }
   }
   const Matrix &query = rows(op.getQuery());
   Matrix result(query.rows, query.cols);
@@ -405,6 +410,18 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
               watch);
   }
   return setRows(op, std::move(result));
+}
+
+LogicalResult Interpreter::runOp(SliceColumnsOp op) {
+  const Matrix &x = rows(op.getInput());
+  auto first = static_cast<int64_t>(op.getFirst()),
+       width = static_cast<int64_t>(op.getWidth());
+  first += op.getLayer() ? index(op.getLayer()) * width : 0;
+  if (first < 0 || first > x.cols - width) {
+    return op.emitError() << "expected columns inside [0, " << x.cols
+                          << "), got those from " << first << " on";
+  }
+  return setRows(op, sliceColumns(x, first, width));
 }
 
 LogicalResult Interpreter::runOp(LatentAttentionOp op) {
@@ -450,7 +467,7 @@ LogicalResult Interpreter::runOp(Operation &op) {
             WeightOp, EmbeddingOp, GatherRowsOp, PoolRowsOp, PerLayerOp,
             RotaryOp, AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp,
             ExpertsOp, GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp,
-            RecurrenceOp, LatentAttentionOp>(
+            RecurrenceOp, LatentAttentionOp, SliceColumnsOp>(
           [&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })
@@ -578,9 +595,18 @@ LogicalResult Interpreter::runOp(Operation &op) {
                                  op.getBeta().convertToDouble(),
                                  op.getLeast().convertToDouble()));
       })
-      .Case([&](SliceColumnsOp slice) {
-        return setRows(slice, sliceColumns(rows(slice.getInput()),
-                                           slice.getFirst(), slice.getWidth()));
+      .Case([&](LayerScaleOp op) {
+        return setRows(op,
+                       layerScale(rows(op.getInput()), rows(op.getWeight())));
+      })
+      .Case([&](UnfoldOp op) {
+        const Matrix &x = rows(op.getInput());
+        auto taps = static_cast<int64_t>(op.getTaps());
+        Matrix result(x.rows, x.cols * taps);
+        for (const Sequence &sequence : step.sequences) {
+          unfold(x, sequence, taps, result);
+        }
+        return setRows(op, std::move(result));
       })
       .Default([](Operation *other) {
         return other->emitError()

@@ -68,6 +68,7 @@ private:
                                     transformer::StateType type,
                                     mlir::Value layer, int64_t first,
                                     int64_t numbers, const Sequence &sequence);
+  mlir::LogicalResult runOp(transformer::SliceColumnsOp op);
   mlir::LogicalResult runOp(transformer::LatentAttentionOp op);
   /// Rows and heads of one attention, to whom it may concern.
   WatchFn watchAttention(bool isCross);

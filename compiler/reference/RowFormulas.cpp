@@ -306,6 +306,32 @@ void poolRows(const Matrix &x, const Sequence &sequence,
   }
 }
 
+void unfold(const Matrix &x, const Sequence &sequence, int64_t taps,
+            Matrix &result) {
+  int64_t visible = std::min(sequence.count, sequence.keys - sequence.past);
+  for (int64_t t = 0; t < sequence.count; ++t) {
+    for (int64_t c = 0; c < x.cols; ++c) {
+      for (int64_t i = 0; i < taps; ++i) {
+        int64_t other = t + i - (taps - 1) / 2;
+        bool isSeen = other >= 0 && other < visible;
+        result.at(sequence.first + t, taps * c + i) =
+            isSeen ? x.at(sequence.first + other, c) : 0;
+      }
+    }
+  }
+}
+
+Matrix layerScale(const Matrix &x, const Matrix &weight) {
+  Matrix y(x.rows, x.cols);
+  for (int64_t t = 0; t < x.rows; ++t) {
+    for (int64_t c = 0; c < x.cols; ++c) {
+      size_t own = weight.data.size() == 1 ? 0 : static_cast<size_t>(c);
+      y.at(t, c) = weight.data[own] * x.at(t, c);
+    }
+  }
+  return y;
+}
+
 Matrix sliceColumns(const Matrix &x, int64_t first, int64_t width) {
   Matrix y(x.rows, width);
   for (int64_t t = 0; t < x.rows; ++t) {

@@ -189,6 +189,13 @@ struct Attention {
   std::optional<Window> window;
   std::optional<Rotary> rotary;
   std::optional<QkNorm> qkNorm;
+  /// Of each head's values by itself, before they are kept.
+  std::optional<Norm> vNorm;
+  /// Values are what keys are before norm and rotary: there is no product.
+  bool valuesAreKeys = false;
+  /// It reads what the last layer before it has kept that has keys of its own,
+  /// as many and as wide heads, and the same window.
+  bool sharedKeys = false;
   /// Scores s are cap * tanh(s / cap).
   std::optional<double> cap;
   /// By head: what a score gets for each position that the key is behind the
@@ -218,8 +225,9 @@ struct Attention {
   auto structure() const {
     return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
                     oBias, scaleByInverseLayer, causal, positionBias, qkNorm,
-                    cap, slopes, roundedSlopes, logBase, sinks, queryBias,
-                    segments, relative, sparse, gate, latent);
+                    vNorm, valuesAreKeys, sharedKeys, cap, slopes,
+                    roundedSlopes, logBase, sinks, queryBias, segments,
+                    relative, sparse, gate, latent);
   }
   friend bool operator==(const Attention &a, const Attention &b) {
     return a.structure() == b.structure() && a.numbers() == b.numbers();
@@ -340,17 +348,39 @@ struct Moe {
   }
 };
 
-/// y = post_norm(x + out_act(out_scale * out_norm(f(pre_norm(x))))). `name`
-/// ("attn", "cross", "conv", "recurrent", "ffn", "moe") is the word in
-/// parameter names and in locations. With `gruGate` the sum is the gate of
-/// Parisotto et al. 2019 (arXiv:1910.06764) in its place: of x and y, what is
-/// to be added, (1 - z) x + z tanh(W y + U (r x)), r and z being sigmoids of
-/// projections of both.
+/// o(act(gate(x)) * e), e being what the stack's LayerInputs have for the
+/// layer.
+struct LayerInput {
+  Activation act = Activation::Gelu;
+  friend bool operator==(const LayerInput &a, const LayerInput &b) {
+    return a.act == b.act;
+  }
+};
+
+/// act(c(e)), c being a convolution over the sequence, with a bias, and e what
+/// the stack's first layer reads, whatever x is (He et al. 2020,
+/// arXiv:2006.03654). There is nothing beyond the sequence's ends.
+struct Ngram {
+  int64_t kernel = 3; // odd
+  Activation act = Activation::Tanh;
+  friend bool operator==(const Ngram &a, const Ngram &b) {
+    return a.kernel == b.kernel && a.act == b.act;
+  }
+};
+
+/// y = scale * post_norm(x + out_act(out_scale * out_norm(f(pre_norm(x))))),
+/// scale being a learned number with `postScale`, and 1 without. `name`
+/// ("attn", "cross", "conv", "recurrent", "ffn", "moe", "layer_input", "ngram")
+/// is the word in parameter names and in locations. With `gruGate` the sum is
+/// the gate of Parisotto et al. 2019 (arXiv:1910.06764) in its place: of x and
+/// y, what is to be added, (1 - z) x + z tanh(W y + U (r x)), r and z being
+/// sigmoids of projections of both.
 struct Sublayer {
   std::string name;
-  std::variant<Attention, Ffn, Moe, Conv, Recurrent> f;
+  std::variant<Attention, Ffn, Moe, Conv, Recurrent, LayerInput, Ngram> f;
   std::optional<Norm> preNorm, outNorm, postNorm;
   double outScale = 1;
+  bool postScale = false;
   /// f reads what f of the sublayer before reads, or, with a pre_norm, this of
   /// what that one's pre_norm is of; the sum is with the result of that one.
   bool parallel = false;
@@ -362,8 +392,8 @@ struct Sublayer {
   const Moe *moe() const { return std::get_if<Moe>(&f); }
   /// All but f.
   auto around() const {
-    return std::tie(name, preNorm, outNorm, postNorm, outScale, outAct, gruGate,
-                    parallel);
+    return std::tie(name, preNorm, outNorm, postNorm, outScale, postScale,
+                    outAct, gruGate, parallel);
   }
   friend bool operator==(const Sublayer &a, const Sublayer &b) {
     return a.f == b.f && a.around() == b.around();
@@ -399,8 +429,11 @@ struct LayerRun {
   /// The layers themselves, `count` in all.
   std::vector<LayerGroup> groups;
   /// Where layers share their weights, how many different ones there are: layer
-  /// i of the run has those of number weightsOf(i). 0: each has its own.
+  /// i of the run has those of number weightsOf(i). 0: each has its own. Then
+  /// the `step` runs of a loop are the layers of one group, and this the number
+  /// of its layer that the run is.
   int64_t numShared = 0;
+  int64_t place = 0;
   int64_t weightsOf(int64_t layer) const;
   /// The number of the run's layer i in the stack.
   int64_t layerOf(int64_t i) const { return first + i * step; }

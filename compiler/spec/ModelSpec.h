@@ -114,9 +114,22 @@ struct RelativeTable {
   int64_t rows() const { return isOdd() ? 2 * span - 1 : 2 * span; }
 };
 
+/// What the stack's tokens are for each layer, beside the layer's input: with x
+/// the embeddings, of layer l `outScale (norm(projectionScale W_l x) + scale
+/// table_l[id])`, `width` columns. W and the table have those of all layers
+/// side by side: "<stack>.layer_inputs.projection.weight" [layers width,
+/// hidden],
+/// "<stack>.layer_inputs.token.weight" [rows, layers width].
+struct LayerInputs {
+  int64_t width = 0, rows = 0;
+  double scale = 1, projectionScale = 1, outScale = 1;
+  Norm norm; // of each layer's columns, with the same weight
+};
+
 struct Stack {
   std::string name; // "encoder" or "decoder"
   Embeddings embeddings;
+  std::optional<LayerInputs> layerInputs;
   std::optional<PositionBias> positionBias;
   std::optional<RelativeTable> relative;
   int64_t layers = 0;

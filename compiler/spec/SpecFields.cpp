@@ -83,6 +83,7 @@ Fields sublayerFields() {
           key("post_norm", norm()),
           key("parallel", flag()),
           key("out_act", activation()),
+          key("post_scale", flag()),
           key("residual", words({"add", "gru_gate"}, {"none"}))};
 }
 
@@ -162,6 +163,9 @@ TypeRef attention() {
       key("scale_by_inverse_layer", flag()),
       key("softcap", oneOf({words({"none"}), number()})),
       key("qk_norm", qkNorm),
+      key("v_norm", norm()),
+      key("values_are_keys", flag()),
+      key("shared_kv", flag()),
       key("causal", flag()),
       key("window", window),
       key("rotary", rotary()),
@@ -262,12 +266,31 @@ TypeRef recurrent() {
   return make(std::move(type));
 }
 
+TypeRef layerInput() {
+  Fields fields = {needed("act", activation())};
+  for (Field &field : sublayerFields()) {
+    fields.push_back(std::move(field));
+  }
+  return object(std::move(fields), "layer_input");
+}
+
+TypeRef ngram() {
+  Fields fields = {needed("kernel", integer(1, maxKernel)),
+                   needed("act", activation())};
+  for (Field &field : sublayerFields()) {
+    fields.push_back(std::move(field));
+  }
+  return object(std::move(fields), "ngram");
+}
+
 const TypeRef &block() {
   static const TypeRef type = [] {
     TypeRef attn = attention(), feedForward = ffn();
-    Fields sublayers = {key("attn", attn),       key("cross", attn),
-                        key("conv", conv()),     key("recurrent", recurrent()),
-                        key("ffn", feedForward), key("moe", moe())};
+    Fields sublayers = {
+        key("attn", attn),       key("cross", attn),
+        key("conv", conv()),     key("recurrent", recurrent()),
+        key("ffn", feedForward), key("moe", moe()),
+        key("ngram", ngram()),   key("layer_input", layerInput())};
     Fields fields = {
         key("placement", words({"post", "pre", "parallel", "none"})),
         key("norm", norm()), key("sublayers", list(object(sublayers), 1, 8))};
@@ -281,7 +304,7 @@ const TypeRef &block() {
 
 TypeRef layers() {
   TypeRef share = object({needed("groups", integer(1, maxLayers)),
-                          unsupported("inner", rows(), Json(1))});
+                          key("inner", integer(1, maxLayers))});
   TypeRef selector = oneOf({text(), list(integer(-maxLayers, maxLayers), 1)});
   TypeRef overrides =
       list(object({needed("layers", selector), needed("set", any())}), 0, 1024);
@@ -300,15 +323,19 @@ TypeRef stack() {
       object({needed("kind", words({"bucket"})), needed("buckets", width()),
               needed("max_distance", width()), needed("bidirectional", flag()),
               key("per_layer", flag())}));
+  TypeRef inputs =
+      orNone(object({needed("width", width()), key("rows", rows()),
+                     key("scale", number()), key("projection_scale", number()),
+                     key("out_scale", number()), needed("norm", norm())}));
   TypeRef memory =
       object({needed("len", rows()), key("init", words({"zeros", "none"})),
               key("same_length", flag()), key("keep", words({"hidden"}))});
   TypeRef streams =
       object({needed("kind", words({"reversible", "two_stream"}))});
   return object({needed("embeddings", embeddings()), key("position_bias", bias),
-                 key("relative", relativeTable()), needed("layers", layers()),
-                 key("final_norm", norm()), unsupported("memory", memory),
-                 unsupported("streams", streams),
+                 key("relative", relativeTable()), key("layer_inputs", inputs),
+                 needed("layers", layers()), key("final_norm", norm()),
+                 unsupported("memory", memory), unsupported("streams", streams),
                  unsupported("mask_rows_each_layer", flag(), Json(false))},
                 "stack");
 }

@@ -97,6 +97,23 @@ static bool isInPlace(linalg::GenericOp op) {
   return op.payloadUsesValueFromOperand(&op.getDpsInitsMutable()[0]);
 }
 
+/// Where `root` writes in the end, where it overwrites what maps of `own` have
+/// overwritten before it; null where it does not.
+static Value findPlace(linalg::LinalgOp root,
+                       const llvm::SetVector<Operation *> &own) {
+  auto map = dyn_cast<linalg::GenericOp>(root.getOperation());
+  if (!map || !isInPlace(map)) {
+    return {};
+  }
+  Value init = map.getDpsInits().front(), place = init;
+  for (auto before = place.getDefiningOp<linalg::GenericOp>();
+       before && own.contains(before) && !isSum(before) && isInPlace(before);
+       before = place.getDefiningOp<linalg::GenericOp>()) {
+    place = before.getDpsInits().front();
+  }
+  return place == init ? Value() : place;
+}
+
 /// A map that is computed to be copied to what a loop carries is computed
 /// there.
 static void fuseCopies(Operation *root, int64_t width, IRRewriter &rewriter) {
@@ -152,6 +169,12 @@ struct FuseRowsPass : tfc::impl::FuseRowsPassBase<FuseRowsPass> {
 
   LogicalResult fuse(linalg::LinalgOp root, llvm::SetVector<Operation *> own,
                      IRRewriter &rewriter) {
+    if (Value place = findPlace(root, own)) {
+      own.remove(root);
+      root =
+          moveTo(place, cast<linalg::GenericOp>(root.getOperation()), rewriter);
+      own.insert(root);
+    }
     for (Operation *op : own.takeVector()) {
       // Inside of a loop a producer has no place but registers.
       auto map = dyn_cast<linalg::GenericOp>(op);

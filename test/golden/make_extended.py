@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import transformers as hf
 
-from make_families import (MOST, decoder, delta, encoder, latent, moe,
-                           write_decoders, write_encoders)
+from inputs import VOCAB
+from make_families import (MOST, buckets, decoder, delta, encoder,
+                           latent, moe, write_decoders, write_encoders)
 
 
 def without(keys, *gone):
@@ -107,6 +108,21 @@ DECODERS = (
               num_shared_experts=1, shared_expert_combination_strategy="sum",
               rms_norm_eps=1e-4, logit_scale=1.5,
               tie_word_embeddings=False))),
+    # Heads of two widths, whose keys three layers share, and rows by layer.
+    ("gemma4-lm", hf.Gemma4ForCausalLM, hf.Gemma4TextConfig(**decoder(
+        num_hidden_layers=7, head_dim=10, global_head_dim=14,
+        vocab_size_per_layer_input=VOCAB, hidden_size_per_layer_input=6,
+        sliding_window=5, num_kv_shared_layers=3, use_double_wide_mlp=True,
+        final_logit_softcapping=30.0, rms_norm_eps=1e-3,
+        tie_word_embeddings=False,
+        layer_types=["sliding_attention", "full_attention"] * 2 +
+                    ["sliding_attention"] * 2 + ["full_attention"]))),
+    # Values that are what keys are, in fewer and wider heads.
+    ("gemma4-keys", hf.Gemma4ForCausalLM, hf.Gemma4TextConfig(**decoder(
+        num_hidden_layers=6, num_attention_heads=4, num_key_value_heads=2,
+        head_dim=26, global_head_dim=38, num_global_key_value_heads=1,
+        hidden_size_per_layer_input=0, sliding_window=4,
+        attention_k_eq_v=True, attention_bias=True))),
 )
 ENCODERS = (
     ("jina3-mlm", hf.JinaEmbeddingsV3ForMaskedLM, hf.JinaEmbeddingsV3Config(
@@ -126,15 +142,25 @@ ENCODERS = (
      hf.OpenAIPrivacyFilterConfig(**moe(
          num_local_experts=7, head_dim=10, intermediate_size=14,
          sliding_window=5, num_labels=5)), ("ragged", "left"), 0),
+    # Five groups of three layers, of two sets of weights.
+    ("albert-inner", hf.AlbertForMaskedLM, hf.AlbertConfig(**encoder(
+        num_hidden_layers=5, embedding_size=14, num_hidden_groups=2,
+        inner_group_num=3)), MOST, 2),
+    ("debertav2-conv", hf.DebertaV2ForMaskedLM, hf.DebertaV2Config(
+        **buckets(conv_kernel_size=5)), ("one", "ragged", "left", "longest"), 0),
+    ("debertav2-convgelu", hf.DebertaV2Model, hf.DebertaV2Config(
+        **buckets(num_hidden_layers=1, conv_kernel_size=3, conv_act="gelu",
+                  embedding_size=14)), ("ragged", "left"), 0),
 )
 # A window counts columns; a state is of all tokens.
 DISTANCES = ("graniteswa-lm", "granitemoeswa-lm", "afmoe-lm", "olmohybrid-lm",
              "olmohybrid-nope", "lfm3-lm", "lfm3-plain", "flint-lm",
              "kolibri1-lm", "kolibri1-normed", "laguna-lm", "laguna-elements",
-             "cohere2moe-lm", "cohere2moe-sigmoid")
+             "cohere2moe-lm", "cohere2moe-sigmoid", "gemma4-lm",
+             "gemma4-keys")
 # There is nobody to say which position a token has.
 RELATIVE = ("olmohybrid-nope",)
-SCALES = {}
+SCALES = {"gemma4-lm": dict(layer=1.5)}
 
 
 def write(out):

@@ -55,14 +55,18 @@ def randomize(model, generator, token=0.7, position=0.7, layer=1.3, bias=0.3,
             elif "relative_attention_bias" in name:
                 value.copy_(4 * noise)
             elif "conv" in name and value.dim() == 3:
-                # A column's own tokens.
-                value.copy_(layer * noise / value.shape[-1] ** 0.5)
+                # A column's own tokens, or those of all columns.
+                value.copy_(layer * noise / value[0].numel() ** 0.5)
             else:
                 value.copy_(layer * noise / min(value.shape) ** 0.5)
                 if unscaled and "Attention.q." in name:
                     value.mul_(unscaled ** -0.5)
                 if has(name, "EncDecAttention.o", "encoder_attn.out"):
                     value.mul_(cross)
+        for name, value in model.named_buffers():
+            if name.endswith("layer_scalar"):
+                value.copy_(1 + 0.3 * torch.randn(value.shape,
+                                                  generator=generator))
         if hasattr(model, "final_logits_bias"):
             logits = model.final_logits_bias
             logits.copy_(0.5 * torch.randn(logits.shape, generator=generator))

@@ -71,8 +71,10 @@ void family::readCommonKeys(Config &config, std::string_view kind,
                       "tfc runs this model type without an encoder");
     config.refuseTrue("is_encoder_decoder", "this model type has one stack");
   }
-  config.refuseContent("per_layer_config",
-                       "tfc reads one configuration for all layers");
+  if (!decided.count("per_layer_config")) {
+    config.refuseContent("per_layer_config",
+                         "tfc reads one configuration for all layers");
+  }
   for (std::string_view key :
        {"text_config", "decoder", "generator", "text_encoder"}) {
     config.refuseContent(key, "the configuration of this model type has no "

@@ -95,6 +95,17 @@ std::optional<spec::Json> layerThetasRule(Instantiator &, const spec::Json &);
 /// other overrides behind them.
 std::optional<spec::Json> layerHeadsRule(Instantiator &, const spec::Json &);
 
+/// {"layers", "of", "every", "key", "known", "usual", "else"}: the number that
+/// transformers' per_layer_config has under `key` for the layers of type `of`
+/// (by layer_types, or the last of each `every`), the same for all of them;
+/// others have `usual`. An entry has no keys but `known` ones. Without
+/// per_layer_config `else`.
+std::optional<spec::Json> layerConfigRule(Instantiator &, const spec::Json &);
+
+/// {"layers", "count", "set"}: overrides with `set` of the last `count` layers;
+/// none of 0.
+std::optional<spec::Json> lastLayersRule(Instantiator &, const spec::Json &);
+
 /// {"alias", "default"}: how many layers there are by the types of layer_kinds.
 std::optional<spec::Json> layerCountRule(Instantiator &, const spec::Json &);
 

@@ -47,19 +47,24 @@ static bool joinLayer(std::vector<Sublayer> &common,
   return true;
 }
 
-void appendLayers(Stack &stack, int64_t count, std::vector<Sublayer> layer) {
-  appendShared(stack, count, 0, std::move(layer));
+void appendLayers(Stack &stack, int64_t count,
+                  const std::vector<Sublayer> &layer) {
+  appendShared(stack, count, 0, 1, layer);
 }
 
-void appendShared(Stack &stack, int64_t count, int64_t numShared,
-                  std::vector<Sublayer> layer) {
-  LayerRun &run = stack.runs.emplace_back();
-  run.first = stack.layers;
-  run.count = count;
-  run.numShared = numShared;
-  run.sublayers = layer;
-  run.groups.push_back({count, std::move(layer)});
-  stack.layers += count;
+void appendShared(Stack &stack, int64_t count, int64_t numShared, int64_t inner,
+                  const std::vector<Sublayer> &layer) {
+  for (int64_t place = 0; place < inner; ++place) {
+    LayerRun &run = stack.runs.emplace_back();
+    run.first = stack.layers + place;
+    run.step = inner;
+    run.count = count;
+    run.numShared = numShared;
+    run.place = place;
+    run.sublayers = layer;
+    run.groups.push_back({count, layer});
+  }
+  stack.layers += count * inner;
 }
 
 namespace {

@@ -8,12 +8,14 @@
 namespace tfc::spec {
 
 /// Appends `count` equal layers to the stack, as a run without a prefix.
-void appendLayers(Stack &stack, int64_t count, std::vector<Sublayer> layer);
+void appendLayers(Stack &stack, int64_t count,
+                  const std::vector<Sublayer> &layer);
 
-/// Appends a run of `count` layers that share `numShared` sets of weights, 1 to
-/// `count`: consecutive layers the same one.
-void appendShared(Stack &stack, int64_t count, int64_t numShared,
-                  std::vector<Sublayer> layer);
+/// Appends `count` groups of `inner` layers that share `numShared` sets of
+/// weights, 1 to `count`: consecutive groups the same one. Each layer of a
+/// group is a run, in turn with the others.
+void appendShared(Stack &stack, int64_t count, int64_t numShared, int64_t inner,
+                  const std::vector<Sublayer> &layer);
 
 /// Makes runs of what was appended: layers that differ in numbers alone are one
 /// where they are neighbours, or in the same place of a period that comes again

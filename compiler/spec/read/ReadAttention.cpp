@@ -39,6 +39,7 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
   readWindow(attn, result);
   readRotary(attn, result);
   readQkNorm(attn, result);
+  readValues(attn, result);
   if (const Json *cap = attn.find("softcap"); cap && cap->isNumber()) {
     result.cap = readPositive(*cap);
   }
@@ -82,10 +83,17 @@ void SpecReader::readHeadSizes(const Json &attn, Attention &attention) {
   }
 }
 
-/// Keys and values of all layers lie in one cache, whose rows have one width.
+/// Keys and values of all layers lie in one cache, whose rows have one width
+/// but where it has parts: what a decoder keeps of its own tokens, and not
+/// latents.
 void SpecReader::compareCaches(const Json &attn, const Attention &attention) {
   std::optional<Attention> &first = firstAttention[attention.cross];
   if (attention.numKvHeads < 1 || attention.headDim < 1 || cacheFault) {
+    return;
+  }
+  if (!attention.cross && stack->name == "decoder" && !attention.latent &&
+      !(first && first->latent)) {
+    first = attention;
     return;
   }
   if (!first) {
@@ -172,14 +180,15 @@ void SpecReader::checkCross(const Json &attn) {
   const char *other = "of attention to an encoder it is not supported by this "
                       "tfc";
   const std::tuple<const char *, Json, const char *> neutral[] = {
-      {"causal", false, places},  {"window", "none", places},
-      {"rotary", "none", places}, {"use_position_bias", false, places},
-      {"qk_norm", "none", other}, {"softcap", "none", other},
-      {"slopes", "none", places}, {"log_scale_base", "none", other},
-      {"sinks", false, other},    {"relative", "none", places},
-      {"sparse", "none", other},  {"rounded_slopes", false, places},
-      {"gate", "none", other},    {"gate_per", "column", other},
-      {"latent", "none", other}};
+      {"causal", false, places},         {"window", "none", places},
+      {"rotary", "none", places},        {"use_position_bias", false, places},
+      {"qk_norm", "none", other},        {"softcap", "none", other},
+      {"v_norm", "none", other},         {"values_are_keys", false, other},
+      {"shared_kv", false, other},       {"slopes", "none", places},
+      {"log_scale_base", "none", other}, {"sinks", false, other},
+      {"relative", "none", places},      {"sparse", "none", other},
+      {"rounded_slopes", false, places}, {"gate", "none", other},
+      {"gate_per", "column", other},     {"latent", "none", other}};
   for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {
@@ -226,6 +235,23 @@ void SpecReader::readQkNorm(const Json &attn, Attention &attention) {
           "expected false (the attention has no rotary), got true");
   }
   attention.qkNorm = result;
+}
+
+/// What has no keys of its own has no values either, nor what makes them.
+void SpecReader::readValues(const Json &attn, Attention &attention) {
+  attention.sharedKeys = flagOf(attn, "shared_kv", false);
+  if (attention.sharedKeys) {
+    if (stack->name == "encoder") {
+      error(attn.find("shared_kv")->place, Unsupported,
+            "expected false (an encoder keeps no keys, and shared ones are not "
+            "supported by this tfc), got true");
+    }
+    attention.kBias = attention.vBias = false;
+    return;
+  }
+  attention.vNorm = readNorm(attn.find("v_norm"));
+  attention.valuesAreKeys = flagOf(attn, "values_are_keys", false);
+  attention.vBias &= !attention.valuesAreKeys;
 }
 
 void SpecReader::readRotary(const Json &attn, Attention &attention) {

@@ -10,8 +10,10 @@
 namespace tfc::spec {
 
 /// In the order that they have in a block.
-static constexpr const char *sublayerNames[] = {"attn",      "cross", "conv",
-                                                "recurrent", "ffn",   "moe"};
+static constexpr const char *sublayerNames[] = {
+    "attn", "cross", "conv", "recurrent", "ffn", "moe", "ngram", "layer_input"};
+static constexpr const char *allNames =
+    "attn, cross, conv, recurrent, ffn, moe, ngram";
 
 std::vector<Sublayer> SpecReader::readBlock(const Json &block) {
   if (!block.isObject()) {
@@ -36,8 +38,9 @@ std::vector<Sublayer> SpecReader::readBlock(const Json &block) {
     }
     if (item.members.size() != 1) {
       error(item.place, BadBlock,
-            "expected one of attn, cross, conv, recurrent, ffn and moe, got " +
-                std::to_string(item.members.size()) + " keys");
+            std::string("expected one of ") + allNames +
+                " and layer_input, got " + std::to_string(item.members.size()) +
+                " keys");
       continue;
     }
     const Member &member = item.members.front();
@@ -108,8 +111,8 @@ std::vector<Sublayer> SpecReader::readSugar(const Json &block) {
   }
   if (isEmpty) {
     error(block.place, BadBlock,
-          "expected attn, cross, conv, recurrent, ffn or moe, got an empty "
-          "block");
+          std::string("expected ") + allNames +
+              " or layer_input, got an empty block");
   }
   return sublayers;
 }
@@ -156,12 +159,21 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
           "tfc), got \"gru_gate\"");
   }
   result.postNorm = normOf("post_norm", placement == "post");
+  result.postScale = flagOf(sublayer, "post_scale", false);
   if (isAttention) {
     result.f = readAttention(name, sublayer);
     return result;
   }
   if (name == "moe") {
     result.f = readMoe(sublayer);
+    return result;
+  }
+  if (name == "layer_input") {
+    result.f = readLayerInput(sublayer);
+    return result;
+  }
+  if (name == "ngram") {
+    result.f = readNgram(sublayer, result);
     return result;
   }
   if (name == "conv" || name == "recurrent") {

@@ -80,7 +80,8 @@ void SpecReader::addRun(const Json &block, int64_t count) {
 /// Layers that have the weights of others.
 void SpecReader::addShared(const Json &layers, const Json &block,
                            int64_t count) {
-  const Json *groups = layers.find("share")->find("groups");
+  const Json &share = *layers.find("share");
+  const Json *groups = share.find("groups");
   const Json *overrides = layers.find("overrides");
   if (overrides && !overrides->items.empty()) {
     error(overrides->place, Unsupported,
@@ -100,9 +101,17 @@ void SpecReader::addShared(const Json &layers, const Json &block,
           "expected at most " + std::to_string(count) + " (repeat), got " +
               std::to_string(number));
   }
+  int64_t inner = sizeOf(share, "inner").value_or(1);
+  if (inner > maxLayers / count) {
+    error(share.find("inner")->place, BadBlock,
+          "expected at most " + std::to_string(maxLayers / count) + " (" +
+              std::to_string(maxLayers) + " layers in all), got " +
+              std::to_string(inner));
+    inner = 1;
+  }
   checkFields(block, blockType(), diagnostics);
   appendShared(*stack, count, std::clamp<int64_t>(number, 1, count),
-               readBlock(block));
+               std::max<int64_t>(inner, 1), readBlock(block));
 }
 
 /// The blocks in turn, `repeat` times.

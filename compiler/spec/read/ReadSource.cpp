@@ -105,7 +105,8 @@ public:
       if (!checkName(name)) {
         return false;
       }
-      parameter.patterns.push_back(tensor ? name : name + "." + slot.part);
+      std::string own = withPlace(name);
+      parameter.patterns.push_back(tensor ? own : own + "." + slot.part);
     }
     parameter.inOut =
         parameter.rank == 2 && wordOf(value, "layout", "out_in") == "in_out";
@@ -249,17 +250,30 @@ private:
     return slot.parameter.experts > 0 && !flagOf(value, "stacked", false);
   }
 
-  /// Placeholders: {p}, {i}, exactly where layers differ, {e}, exactly where
-  /// experts do, and {h}.
+  /// Whether the entry is for the slot's run alone.
+  bool isOfRun() const {
+    return slot.stem != slot.common &&
+           key.compare(0, slot.stem.size(), slot.stem) == 0;
+  }
+
+  /// {k} is known here.
+  std::string withPlace(std::string name) const {
+    for (size_t at = 0; (at = name.find("{k}", at)) != name.npos;) {
+      name.replace(at, 3, std::to_string(slot.place));
+    }
+    return name;
+  }
+
+  /// Placeholders: {p}, {i}, exactly where layers differ, {k}, exactly where
+  /// those of a group do, {e}, exactly where experts do, and {h}.
   bool checkName(const std::string &name) {
     bool layered = slot.parameter.firstLayer >= 0;
-    bool ofRun = slot.stem != slot.common &&
-                 key.compare(0, slot.stem.size(), slot.stem) == 0;
-    int64_t layers = ofRun ? slot.parameter.layers : slot.stackLayers;
+    int64_t layers = isOfRun() ? slot.parameter.layers : slot.stackLayers;
     std::string got = ", got " + inQuotes(name);
     for (size_t at = 0; (at = name.find_first_of("{}", at)) != name.npos;) {
       std::string word = name.substr(at, 3);
-      if ((word == "{h}" && isOfHeads()) || (word == "{e}" && isOfExperts())) {
+      if ((word == "{h}" && isOfHeads()) || (word == "{e}" && isOfExperts()) ||
+          (word == "{k}" && slot.places > 0)) {
         at += word.size();
         continue;
       }
@@ -280,6 +294,12 @@ private:
                       std::to_string(slot.parameter.experts) +
                       " experts would read the same tensor), or \"stacked\"" +
                       got);
+    }
+    if (slot.places > 1 && !isOfRun() && name.find("{k}") == name.npos) {
+      return fail(value.place, BadPattern,
+                  "expected {k} in the name (all " +
+                      std::to_string(slot.places) +
+                      " layers of a group would read the same tensor)" + got);
     }
     bool hasIndex = name.find("{i}") != name.npos;
     if (layered && layers > 1 && !hasIndex) {

@@ -55,6 +55,7 @@ void SpecReader::readStack(Stack &target, const Json &json) {
   }
   readPositionBias(json.find("position_bias"));
   readRelativeTable(json.find("relative"));
+  readLayerInputs(json.find("layer_inputs"));
   if (const Json *layers = json.find("layers")) {
     readLayers(*layers);
     checkDecoderLayers(*layers);
@@ -62,6 +63,8 @@ void SpecReader::readStack(Stack &target, const Json &json) {
   stack->finalNorm = readNorm(json.find("final_norm"));
   checkStack(json);
   checkRelative(json);
+  checkSharedKeys(json);
+  checkLayerInputs(json);
   warnWithoutFinalNorm(json);
   stack = nullptr;
 }

@@ -156,6 +156,14 @@ private:
   Recurrent readRecurrent(const Json &json);
   void readScales(const Json &json, Recurrent::Scales &scales);
 
+  // ReadLayerInputs.cpp
+  void readLayerInputs(const Json *json);
+  LayerInput readLayerInput(const Json &json);
+  Ngram readNgram(const Json &json, const Sublayer &sublayer);
+  /// Every layer that has the keys of another has one before it.
+  void checkSharedKeys(const Json &json);
+  void checkLayerInputs(const Json &json);
+
   // ReadLatent.cpp
   Attention readLatentAttention(const Json &attn, const Json &json);
   void checkLatentWidths(const Json &attn, const Json &json,
@@ -174,6 +182,7 @@ private:
   void checkCross(const Json &attn);
   void readWindow(const Json &attn, Attention &attention);
   void readQkNorm(const Json &attn, Attention &attention);
+  void readValues(const Json &attn, Attention &attention);
   void readRotary(const Json &attn, Attention &attention);
   void readLongrope(const Json &json, Rotary &rotary);
   bool readScaling(const Json &json, Rotary &rotary);

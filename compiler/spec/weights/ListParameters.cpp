@@ -57,8 +57,10 @@ private:
     slot.parameter.cols = cols;
     if (run) {
       bool isShared = run->numShared > 0;
+      slot.place = run->place;
+      slot.places = isShared ? run->step : 0;
       slot.parameter.firstLayer = isShared ? 0 : run->first;
-      slot.parameter.layerStep = run->step;
+      slot.parameter.layerStep = isShared ? 1 : run->step;
       slot.parameter.layers = isShared ? run->numShared : run->count;
     }
     slots.push_back(std::move(slot));
@@ -105,6 +107,7 @@ private:
   void listStack() {
     listEmbeddings();
     listPositionBias();
+    listLayerInputs();
     if (stack->relative && !stack->relative->isOdd() && !stack->runs.empty()) {
       addLinear(stack->name + ".relative", stack->relative->rows(),
                 model.hidden, false);
@@ -168,7 +171,12 @@ private:
         [&](const Ffn &ffn) { listFfn(ffn, stem); },
         [&](const Moe &moe) { listMoe(moe, stem); },
         [&](const Conv &conv) { listConv(conv, stem); },
-        [&](const Recurrent &recurrent) { listRecurrent(recurrent, stem); });
+        [&](const Recurrent &recurrent) { listRecurrent(recurrent, stem); },
+        [&](const LayerInput &) { listLayerInput(stem); },
+        [&](const Ngram &ngram) {
+          addLinear(stem + "conv", model.hidden, model.hidden * ngram.kernel,
+                    true);
+        });
     addNorm(stem + "out_norm", sublayer.outNorm, model.hidden);
     if (sublayer.gruGate) {
       for (const char *part : {"reset", "update", "state"}) {
@@ -179,6 +187,27 @@ private:
       }
     }
     addNorm(stem + "post_norm", sublayer.postNorm, model.hidden);
+    if (sublayer.postScale) {
+      add(stem + "post_scale", "weight", 1, 1, 1);
+    }
+  }
+
+  void listLayerInput(const std::string &stem) {
+    int64_t width = stack->layerInputs ? stack->layerInputs->width : 0;
+    addLinear(stem + "gate", width, model.hidden, false);
+    addLinear(stem + "o", model.hidden, width, false);
+  }
+
+  void listLayerInputs() {
+    if (!stack->layerInputs || stack->runs.empty()) {
+      return;
+    }
+    const LayerInputs &inputs = *stack->layerInputs;
+    std::string stem = stack->name + ".layer_inputs.";
+    int64_t columns = inputs.width * stack->layers;
+    addLinear(stem + "token", inputs.rows, columns, false);
+    addLinear(stem + "projection", columns, model.hidden, false);
+    addNorm(stem + "norm", inputs.norm, inputs.width);
   }
 
   void listAttention(const Attention &attn, const std::string &stem) {
@@ -186,8 +215,13 @@ private:
     int64_t keys = attn.numKvHeads * attn.headDim;
     int64_t heads = attn.numHeads, kvHeads = attn.numKvHeads;
     addHeads(stem + "q", heads, queries, model.hidden, attn.qBias);
-    addHeads(stem + "k", kvHeads, keys, model.hidden, attn.kBias);
-    addHeads(stem + "v", kvHeads, keys, model.hidden, attn.vBias);
+    bool hasKeys = !attn.sharedKeys;
+    if (hasKeys) {
+      addHeads(stem + "k", kvHeads, keys, model.hidden, attn.kBias);
+    }
+    if (hasKeys && !attn.valuesAreKeys) {
+      addHeads(stem + "v", kvHeads, keys, model.hidden, attn.vBias);
+    }
     if (attn.gate && attn.gate->perHead) {
       addLinear(stem + "gate", heads, model.hidden, attn.qBias);
     } else if (attn.gate) {
@@ -195,14 +229,19 @@ private:
     }
     if (attn.qkNorm && attn.qkNorm->perHead) {
       addHeads(stem + "q_norm", heads, heads, attn.headDim, false);
-      addHeads(stem + "k_norm", kvHeads, kvHeads, attn.headDim, false);
+      if (hasKeys) {
+        addHeads(stem + "k_norm", kvHeads, kvHeads, attn.headDim, false);
+      }
     } else if (attn.qkNorm) {
       bool overRow = attn.qkNorm->overRow;
       addNorm(stem + "q_norm", attn.qkNorm->norm,
               overRow ? queries : attn.headDim);
-      addNorm(stem + "k_norm", attn.qkNorm->norm,
-              overRow ? keys : attn.headDim);
+      if (hasKeys) {
+        addNorm(stem + "k_norm", attn.qkNorm->norm,
+                overRow ? keys : attn.headDim);
+      }
     }
+    addNorm(stem + "v_norm", attn.vNorm, attn.headDim);
     if (attn.positionBias && stack->positionBias->perLayer) {
       addLinear(stem + "position_bias", stack->positionBias->buckets, heads,
                 false);

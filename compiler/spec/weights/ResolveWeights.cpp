@@ -167,12 +167,14 @@ void Resolver::reportUnknown(const Member &member) {
              ", got " + inQuotes(member.key));
 }
 
-/// Without a map a tensor has the name of the parameter, {i} after "layers".
+/// Without a map a tensor has the name of the parameter, {i} after "layers",
+/// and the number of the layer in its group where that has several.
 void useOwnNames(ModelSpec &model) {
   for (Slot &slot : listParameters(model)) {
     std::string name = slot.common + "." + slot.part;
     if (slot.parameter.firstLayer >= 0) {
-      name.insert(name.find(".layers.") + 7, ".{i}");
+      std::string own = slot.places > 1 ? "." + std::to_string(slot.place) : "";
+      name.insert(name.find(".layers.") + 7, ".{i}" + own);
     }
     if (slot.parameter.experts > 0) {
       size_t moe = name.find(".moe.");

@@ -18,6 +18,9 @@ struct Slot {
   std::string stem, common, part; // part: "weight" or "bias"
   /// Layers of the stack whose layers have it; 0 outside of layers.
   int64_t stackLayers = 0;
+  /// Of layers in groups that share their weights: which of a group's it is, of
+  /// how many; of others 0 of 0.
+  int64_t place = 0, places = 0;
   /// The parameter is stored at most as a copy of this one, for checking.
   std::string tiedTo;
 };

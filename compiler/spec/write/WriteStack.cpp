@@ -264,6 +264,15 @@ Json writeAttention(const Attention &attn) {
   if (attn.qkNorm) {
     json.set("qk_norm", writeQkNorm(*attn.qkNorm));
   }
+  if (attn.vNorm) {
+    json.set("v_norm", writeNorm(attn.vNorm));
+  }
+  if (attn.valuesAreKeys) {
+    json.set("values_are_keys", true);
+  }
+  if (attn.sharedKeys) {
+    json.set("shared_kv", true);
+  }
   if (attn.cap) {
     json.set("softcap", *attn.cap);
   }
@@ -421,7 +430,14 @@ Json writeBlock(const std::vector<Sublayer> &layer) {
         [](const Ffn &ffn) { return writeFfn(ffn); },
         [](const Moe &moe) { return writeMoe(moe); },
         [](const Conv &conv) { return writeConv(conv); },
-        [](const Recurrent &recurrent) { return writeRecurrent(recurrent); });
+        [](const Recurrent &recurrent) { return writeRecurrent(recurrent); },
+        [](const LayerInput &own) {
+          return objectOf({{"act", nameOf(own.act)}});
+        },
+        [](const Ngram &ngram) {
+          return objectOf(
+              {{"kernel", ngram.kernel}, {"act", nameOf(ngram.act)}});
+        });
     body.set("pre_norm", writeNorm(sublayer.preNorm));
     if (sublayer.outNorm) {
       body.set("out_norm", writeNorm(sublayer.outNorm));
@@ -439,6 +455,9 @@ Json writeBlock(const std::vector<Sublayer> &layer) {
       body.set("parallel", true);
     }
     body.set("post_norm", writeNorm(sublayer.postNorm));
+    if (sublayer.postScale) {
+      body.set("post_scale", true);
+    }
     sublayers.items.push_back(
         objectOf({{sublayer.name.c_str(), std::move(body)}}));
   }
@@ -484,10 +503,16 @@ void writeLoop(const LayerRun &run, Json &out) {
   auto append = [&](size_t count, Json block) {
     out.items.push_back(
         objectOf({{"repeat", int64_t(count)}, {"block", std::move(block)}}));
-    if (run.numShared > 0) {
-      out.items.back().set("share", objectOf({{"groups", run.numShared}}));
-    }
   };
+  if (run.numShared > 0) {
+    append(size_t(run.count), writeBlock(run.sublayers));
+    Json share = objectOf({{"groups", run.numShared}});
+    if (run.step > 1) {
+      share.set("inner", run.step);
+    }
+    out.items.back().set("share", std::move(share));
+    return;
+  }
   Layers layers = listLayers(&run);
   bool isOne = run.step == 1 && run.groups.size() == 1;
   size_t next = 0, period = isOne ? 0 : periodOf(layers);
@@ -532,6 +557,15 @@ Json writeStack(const Stack &stack) {
                         {"final_norm", writeNorm(stack.finalNorm)}});
   if (stack.relative) {
     json.set("relative", writeRelativeTable(*stack.relative));
+  }
+  if (const auto &inputs = stack.layerInputs) {
+    json.set("layer_inputs",
+             objectOf({{"width", inputs->width},
+                       {"rows", inputs->rows},
+                       {"scale", inputs->scale},
+                       {"projection_scale", inputs->projectionScale},
+                       {"out_scale", inputs->outScale},
+                       {"norm", writeNorm(inputs->norm)}}));
   }
   return json;
 }
