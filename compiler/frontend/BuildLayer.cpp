@@ -87,6 +87,15 @@ Value LayerContext::cacheOf(const spec::Attention &attn) const {
   llvm_unreachable("every attention has a part of the cache");
 }
 
+Value LayerContext::unfoldedFor(int64_t kernel) const {
+  for (const auto &[size, rows] : unfolded) {
+    if (size == kernel) {
+      return rows;
+    }
+  }
+  return {};
+}
+
 Value LayerContext::angles(ArrayRef<spec::Rotary> kinds) const {
   for (const Rotation &rotation : rotations) {
     if (ArrayRef<spec::Rotary>(rotation.kinds) == kinds) {
@@ -531,10 +540,8 @@ static Value buildLayerInput(PathBuilder &path, const spec::LayerInput &own,
 static Value buildNgram(PathBuilder &path, const spec::Ngram &ngram,
                         const std::string &name, const LayerContext &context,
                         const LayerPosition &position) {
-  Value rows = transformer::UnfoldOp::create(
-      path.getBuilder(), path.loc(name + ".unfold"), context.embedded,
-      ngram.kernel, context.batch);
-  Value y = path.linear(rows, name + ".conv", true, position.weights);
+  Value y = path.linear(context.unfoldedFor(ngram.kernel), name + ".conv", true,
+                        position.weights);
   return path.activation(y, ngram.act, name + ".act");
 }
 

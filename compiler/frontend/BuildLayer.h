@@ -51,9 +51,12 @@ struct LayerContext {
   };
   mlir::Value batch, cross, state, bias;
   llvm::SmallVector<mlir::Value> caches; // the parts of one
-  /// What the first layer reads, and what each layer has of its own of the
-  /// tokens, side by side; null where no layer reads it.
-  mlir::Value embedded, layerInputs;
+  /// What the first layer reads with its neighbours, by the kernels that read
+  /// so many of them.
+  llvm::SmallVector<std::pair<int64_t, mlir::Value>> unfolded;
+  /// What each layer has of its own of the tokens, side by side; null where no
+  /// layer reads it.
+  mlir::Value layerInputs;
   /// What each layer has a table of its own for; null without one.
   const spec::PositionBias *biasOfLayers = nullptr;
   /// The table of distances, or null, and the name of its parameters.
@@ -65,6 +68,8 @@ struct LayerContext {
 
   /// The part of the cache that has the attention's keys.
   mlir::Value cacheOf(const spec::Attention &attn) const;
+  /// Of a kernel; null if it is not there yet.
+  mlir::Value unfoldedFor(int64_t kernel) const;
   /// The angles of these kinds of rotation, null if there are none yet.
   mlir::Value angles(llvm::ArrayRef<spec::Rotary> kinds) const;
 };

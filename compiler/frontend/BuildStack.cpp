@@ -50,6 +50,11 @@ bool tfc::countsDistances(const spec::Stack &stack) {
     result |= a.positionBias || a.window.has_value() || !a.slopes.empty() ||
               a.relative.has_value() || a.sparse.has_value();
   });
+  for (const spec::LayerRun &run : stack.runs) {
+    for (const spec::Sublayer &sublayer : run.sublayers) {
+      result |= std::holds_alternative<spec::Ngram>(sublayer.f);
+    }
+  }
   return result;
 }
 
@@ -292,6 +297,24 @@ static Value buildLayerInputs(PathBuilder &path, const spec::Stack &stack,
   return path.scale(y, inputs.outScale, name + ".scale");
 }
 
+/// Adds what the stack's ngrams read, once for each kernel.
+static void buildUnfolded(PathBuilder &path, const spec::Stack &stack, Value x,
+                          LayerContext &context) {
+  for (const spec::LayerRun &run : stack.runs) {
+    for (const spec::Sublayer &sublayer : run.sublayers) {
+      const auto *ngram = std::get_if<spec::Ngram>(&sublayer.f);
+      if (!ngram || context.unfoldedFor(ngram->kernel)) {
+        continue;
+      }
+      Location where = path.loc(run.prefix + "." + sublayer.name + ".unfold");
+      context.unfolded.emplace_back(
+          ngram->kernel,
+          transformer::UnfoldOp::create(path.getBuilder(), where, x,
+                                        ngram->kernel, context.batch));
+    }
+  }
+}
+
 /// What the layers have in common: caches, the bias of distances, what each of
 /// them has of the tokens, and the angles of each kind of rotation, once a
 /// step. `x` is what the first one reads.
@@ -299,13 +322,13 @@ static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
                                  StringRef prefix, const Entry &entry,
                                  Value x) {
   LayerContext context;
-  context.embedded = x;
   if (stack.layerInputs && !stack.runs.empty()) {
     context.layerInputs = buildLayerInputs(path, stack, prefix, entry, x);
   }
   context.batch = entry.batch;
   context.caches = entry.caches;
   context.cross = entry.cross;
+  buildUnfolded(path, stack, x, context);
   context.state = entry.state;
   OpBuilder &builder = path.getBuilder();
   // Without layers nothing reads it, and it is no parameter.

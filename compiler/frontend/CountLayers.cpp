@@ -43,11 +43,8 @@ bool tfc::countsApart(const spec::Stack &stack) {
   bool isByLayer = false, areUnlike = false;
   const spec::Attention *first = nullptr;
   for (const spec::LayerRun &run : stack.runs) {
-    for (const spec::Sublayer &sublayer : run.sublayers) {
-      const auto *attn = std::get_if<spec::Attention>(&sublayer.f);
-      isByLayer |= attn && attn->scaleByInverseLayer;
-    }
     if (const spec::Attention *attn = selfAttentionOf(run)) {
+      isByLayer |= attn->scaleByInverseLayer;
       first = first ? first : attn;
       areUnlike |= attn->sharedKeys || !haveLikeKeys(*attn, *first);
     }

@@ -723,3 +723,61 @@ func.func @cross_attention_c6_element(%x: tensor<?x52xf32>, %cache: !cache,
          {factors = f32, scale = 1.0 : f64} : tensor<?x52xf32>, !cache
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c21_key_alone(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected key and value, or neither of a cache that is not scratch, got a key alone}}
+  %0 = "transformer.attention"(%x, %x, %cache, %layer, %batch)
+         {mask = #transformer<mask causal>, num_heads = 2 : i64,
+          scale = 1.0 : f64, operandSegmentSizes =
+          array<i32: 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
+         : (tensor<?x52xf32>, tensor<?x52xf32>, !cache, index,
+            !transformer.batch) -> tensor<?x52xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c21_scratch(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected key and value, or neither of a cache that is not scratch, got neither}}
+  %0 = transformer.attention %x shared, %cache[%layer], %batch bidirectional
+         heads 2 {scale = 1.0 : f64} : tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+func.func @cache_c7_one_part(
+  // expected-error @below {{expected a part of two or more, each of three numbers, of a cache that is neither scratch nor cross nor of latents, got part 0 of 3 numbers}}
+  %0: !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26, part = 0 of [2, 2, 26]>)
+
+// -----
+
+func.func @cache_c7_part(
+  // expected-error @below {{got part 2 of 6 numbers}}
+  %0: !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26, part = 2 of [2, 2, 26, 1, 1, 8]>)
+
+// -----
+
+func.func @cache_c7_scratch(
+  // expected-error @below {{got part 1 of 6 numbers}}
+  %0: !transformer.cache<scratch, layers = 1, kv_heads = 1, head_dim = 8, part = 1 of [2, 2, 26, 1, 1, 8]>)
+
+// -----
+
+func.func @cache_c7_numbers(
+  // expected-error @below {{expected the numbers of part 1, got 2, 1, 8}}
+  %0: !transformer.cache<layers = 2, kv_heads = 1, head_dim = 8, part = 1 of [2, 2, 26, 1, 1, 8]>)
+
+// -----
+
+func.func @cache_c7_other(
+  // expected-error @below {{expected kv_heads of at least 1, got 0}}
+  %0: !transformer.cache<layers = 1, kv_heads = 1, head_dim = 8, part = 1 of [2, 0, 26, 1, 1, 8]>)

@@ -146,3 +146,16 @@ func.func @query_terms(%x: tensor<?x52xf32>, %batch: !transformer.batch,
          segment_bias tensor<52xf32> types tensor<?xi32>
   return
 }
+
+!part = !transformer.cache<layers = 1, kv_heads = 1, head_dim = 8, part = 1 of [2, 2, 26, 1, 1, 8], bf16>
+
+// What another attention has written, in the second part of a cache.
+// CHECK-LABEL: @shared
+// CHECK-SAME: !transformer.cache<layers = 1, kv_heads = 1, head_dim = 8, part = 1 of [2, 2, 26, 1, 1, 8], bf16>
+func.func @shared(%q: tensor<?x16xf32>, %cache: !part, %layer: index,
+                  %batch: !transformer.batch) {
+  // CHECK: transformer.attention %{{.*}} shared, %{{.*}}[%{{.*}}], %{{.*}} causal heads 2 {scale = 1.000000e+00 : f64} : tensor<?x16xf32>, <layers = 1
+  %0 = transformer.attention %q shared, %cache[%layer], %batch causal heads 2
+         {scale = 1.0 : f64} : tensor<?x16xf32>, !part
+  return
+}

@@ -42,6 +42,9 @@ func.func @value_ops(%ids: tensor<?xi32>, %few: tensor<3xi32>,
   %curved = transformer.xielu %x positive %slope negative %slope
               {beta = 0.5 : f64, least = -1.0 : f64}
               : (tensor<?x8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<?x8xf32>
+  // CHECK: "transformer.layer_scale"{{.*}} -> tensor<?x8xf32>
+  %scaled = transformer.layer_scale %x, %slope
+              : (tensor<?x8xf32>, tensor<1xf32>) -> tensor<?x8xf32>
   // CHECK: "transformer.rotary_angles"{{.*}} -> tensor<?x6xf32>
   %11 = transformer.rotary_angles %ids times [1.0, 0.5, 0.25]
           factors [1.0] : tensor<?xi32>

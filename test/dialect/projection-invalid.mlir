@@ -270,3 +270,30 @@ func.func @linear_c7_shape(%x: tensor<?x104xi8>, %w: tensor<150x104xi4>, %s: ten
   %0 = transformer.linear %x, %w scales %s, %ws zeros %z : tensor<?x104xi8>, tensor<150x104xi4>, tensor<?xf32>, tensor<150x2xf32>, tensor<150x4xi8>
   return
 }
+
+// -----
+
+func.func @layer_scale_c1_length(%x: tensor<?x8xf32>, %w: tensor<7xf32>) {
+  // expected-error @below {{expected weight of length 8 (the width of the input, or 1), got 7}}
+  %0 = transformer.layer_scale %x, %w
+         : (tensor<?x8xf32>, tensor<7xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @unfold_c1_even(%x: tensor<?x8xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected odd taps in [1, 1023], got 2}}
+  %0 = transformer.unfold %x taps 2, %batch
+         : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @unfold_c1_many(%x: tensor<?x1xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected odd taps in [1, 1023], got 1025}}
+  %0 = transformer.unfold %x taps 1025, %batch
+         : (tensor<?x1xf32>, !transformer.batch) -> tensor<?x1025xf32>
+  return
+}

@@ -143,3 +143,29 @@ func.func @widened(%x: tensor<?x104xbf16>, %w: tensor<150x104xi8>,
     : tensor<?x104xbf16>, tensor<150x104xi4>, tensor<150x2xf32>, tensor<150x2xi8>
   return
 }
+
+// CHECK-LABEL: @layer_scale
+func.func @layer_scale(%x: tensor<?x8xf32>, %w: tensor<8xf32>, %n: tensor<1xf32>) {
+  // CHECK: transformer.layer_scale %{{.*}}, %{{.*}} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %0 = transformer.layer_scale %x, %w
+         : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  // CHECK: transformer.layer_scale %{{.*}}, %{{.*}} : (tensor<?x8xf32>, tensor<1xf32>) -> tensor<?x8xf32>
+  %1 = transformer.layer_scale %x, %n
+         : (tensor<?x8xf32>, tensor<1xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// CHECK-LABEL: @unfold
+func.func @unfold(%x: tensor<?x8xf32>, %batch: !transformer.batch) {
+  // CHECK: transformer.unfold %{{.*}} taps 3, %{{.*}} : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x24xf32>
+  %0 = transformer.unfold %x taps 3, %batch
+         : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x24xf32>
+  return
+}
+
+// CHECK-LABEL: @slice_of_a_layer
+func.func @slice_of_a_layer(%x: tensor<?x24xf32>, %layer: index) {
+  // CHECK: transformer.slice_columns %{{.*}}[0, 8] layer %{{.*}} : tensor<?x24xf32>
+  %0 = transformer.slice_columns %x[0, 8] layer %layer : tensor<?x24xf32>
+  return
+}

@@ -580,3 +580,23 @@ func.func @paged_attention_c14_cache(%q: memref<?x52xf32>, %y: memref<?x52xf32>,
     outs(%y : memref<?x52xf32>) {factors = bf16} : memref<?x52xf32>, !cache
   return
 }
+
+// -----
+
+func.func @ragged_unfold_c1_width(%x: memref<?x8xf32>, %y: memref<?x16xf32>,
+                                  %batch: !transformer.batch) {
+  // expected-error @below {{expected init of width 24 (taps times the width of the input), got 16}}
+  transformer.ragged_unfold %x taps 3, %batch outs(%y : memref<?x16xf32>)
+    : memref<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @ragged_unfold_taps(%x: memref<?x8xf32>, %y: memref<?x16xf32>,
+                              %batch: !transformer.batch) {
+  // expected-error @below {{expected odd taps in [1, 1023], got 2}}
+  transformer.ragged_unfold %x taps 2, %batch outs(%y : memref<?x16xf32>)
+    : memref<?x8xf32>
+  return
+}

@@ -198,3 +198,16 @@ func.func @product_of_integers(%x: tensor<?x7xi8>, %w: tensor<2x2x48x4xi8>, %c: 
   }
   return
 }
+
+// CHECK-LABEL: @ragged_unfold
+func.func @ragged_unfold(%x: tensor<?x8xf32>, %wide: tensor<?x24xf32>,
+                         %y: memref<?x8xf32>, %to: memref<?x24xf32>,
+                         %batch: !transformer.batch) {
+  // CHECK: transformer.ragged_unfold %{{.*}} taps 3, %{{.*}} outs(%{{.*}} : tensor<?x24xf32>) : tensor<?x8xf32> -> tensor<?x24xf32>
+  %0 = transformer.ragged_unfold %x taps 3, %batch
+         outs(%wide : tensor<?x24xf32>) : tensor<?x8xf32> -> tensor<?x24xf32>
+  // CHECK: transformer.ragged_unfold %{{.*}} taps 3, %{{.*}} outs(%{{.*}} : memref<?x24xf32>) : memref<?x8xf32>{{$}}
+  transformer.ragged_unfold %y taps 3, %batch outs(%to : memref<?x24xf32>)
+    : memref<?x8xf32>
+  return
+}

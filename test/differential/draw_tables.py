@@ -52,6 +52,7 @@ DECODERS = {
     "minicpm3": "MiniCPM3", "axk1": "AXK1", "mistral4": "Mistral4",
     "afmoe": "Afmoe", "flint": "Flint", "kolibri1": "Kolibri1",
     "laguna": "Laguna", "apertus": "Apertus", "cohere2moe": "Cohere2Moe",
+    "gemma4": "Gemma4Text",
     **draw_relatives.DECODERS, **draw_states.DECODERS}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
@@ -88,12 +89,12 @@ WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma",
            "modernbertdecoder", "ministral3", "gptoss", "dots1", "exaonemoe",
            "mellum", "graniteswa", "granitemoeswa", "afmoe", "flint",
-           "kolibri1", "laguna", "cohere2moe")
+           "kolibri1", "laguna", "cohere2moe", "gemma4")
 # Of these the types of layers differ in more than the window, which is there.
 PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
             "vaultgemma", "modernbertdecoder", "gptoss", "exaonemoe", "mellum",
             "graniteswa", "granitemoeswa", "afmoe", "flint", "kolibri1",
-            "laguna", "cohere2moe")
+            "laguna", "cohere2moe", "gemma4")
 # Those without which transformers makes no mask.
 NEED_WINDOW = PATTERNS + ("ministral",)
 # Their heads divide the width.
@@ -193,6 +194,9 @@ def relative_keys(family, case):
         fits = reach - 1 > case["buckets"] // 2
         keys.update(position_buckets=case["buckets"] if fits else -1,
                     share_att_key=case["alike"], norm_rel_ebd=case["normed"])
+        if case["layers"] > 0 and case["seed"] % 3:
+            keys.update(conv_kernel_size=(0, 1, 3, 5)[case["seed"] // 3 % 4],
+                        conv_act=("tanh", "gelu")[case["seed"] // 12 % 2])
     return keys
 
 
@@ -211,6 +215,7 @@ def draw_case(random, cls):
             case["narrow"] = random.choice((case["hidden"], 1, 6, 40))
         if family == "albert":
             case["shared"] = random.randint(1, case["layers"])
+            case["inner"] = random.choice((1, 1, 2, 3))
         if family in ("modernbert", "ultrabert", "privacyfilter"):
             case["window"] = random.choice((2, 6, 30))
         if cls in SENTENCES:
@@ -349,6 +354,7 @@ def encoder_config(hf, family, case):
         keys["num_hidden_layers"] = max(1, case["layers"])
         keys["num_hidden_groups"] = max(1, min(case["shared"],
                                                case["layers"]))
+        keys["inner_group_num"] = case["inner"]
     if family == "gte":
         keys["type_vocab_size"] = case["types"] - int(not case["given_types"])
     if family in RELATIVE:
@@ -380,6 +386,30 @@ def privacy_filter(hf, case, keys):
         **keys)
 
 
+def gemma4(case, keys):
+    """The last layer sees all, and those that have no keys read those of layers
+    of both types before them."""
+    seed, types = case["seed"], keys["layer_types"][:-1] + ["full_attention"]
+    shared = 0
+    while (shared + 1 < len(types) and
+           set(types[:-shared - 1]) == set(types) and seed >> shared & 1):
+        shared += 1
+    return dict(
+        layer_types=types, num_kv_shared_layers=shared,
+        hidden_activation=keys.pop("hidden_act"),
+        global_head_dim=case["head_dim"] + 4 * (seed % 3),
+        attention_k_eq_v=bool(seed // 3 % 2),
+        num_global_key_value_heads=(None, 1)[seed // 6 % 2],
+        hidden_size_per_layer_input=(0, 6, 11)[seed // 12 % 3],
+        vocab_size_per_layer_input=case["vocab"],
+        use_double_wide_mlp=bool(seed // 36 % 2),
+        final_logit_softcapping=case["cap"],
+        rope_parameters=draw_llama.by_type(
+            {"rope_type": "proportional", "rope_theta": 90000.0,
+             "partial_rotary_factor": 0.5},
+            {"rope_type": "default", "rope_theta": case["theta"]}))
+
+
 def with_sizes(family, case):
     """The case with sizes that the family has; simpler cases come as any."""
     case = dict(case)
@@ -387,7 +417,7 @@ def with_sizes(family, case):
         case["layers"] = max(1, case["layers"])
     if family in NEED_WINDOW:  # simpler cases come without
         case["window"] = case["window"] or case["positions"]
-    if family in PARTIAL + SINUSOIDS + ("laguna",):
+    if family in PARTIAL + SINUSOIDS + ("laguna", "gemma4"):
         case["head_dim"] = 4 * max(1, case["head_dim"] // 4)
     if family in DIVIDED + PARTIAL:
         case["hidden"] = case["heads"] * case["head_dim"]
@@ -496,7 +526,7 @@ def decoder_config(hf, family, case):
                   "cwm", "vaultgemma", "hunyuan", "mixtral", "qwen3moe",
                   "glm4moe", "ernie45moe", "gptoss", "dots1", "minimaxm2",
                   "solaropen", "hunyuanmoe", "mellum", "hyv3", "afmoe", "flint",
-                  "kolibri1", "laguna", "cohere2moe"):
+                  "kolibri1", "laguna", "cohere2moe", "gemma4"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -542,7 +572,7 @@ def decoder_config(hf, family, case):
                   "flexolmo", "granitemoeshared", "solaropen", "hunyuanmoe",
                   "youtu", "mellum", "hyv3", "graniteswa", "granitemoeswa",
                   "minicpm3", "axk1", "mistral4", "flint", "apertus",
-                  "cohere2moe"):
+                  "cohere2moe", "gemma4"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
                   "arcee", "jais2", "cwm", "hyperclovax", "graniteswa",
@@ -585,6 +615,8 @@ def decoder_config(hf, family, case):
             {"rope_type": "default", "rope_theta": 90000.0,
              "partial_rotary_factor": factors},
             {"rope_type": "default", "rope_theta": case["theta"]})
+    if family == "gemma4":
+        keys.update(gemma4(case, keys))
     if family == "phimoe":
         keys["rope_parameters"] = {"rope_type": "default",
                                    "rope_theta": case["theta"]}

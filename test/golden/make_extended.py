@@ -160,7 +160,7 @@ DISTANCES = ("graniteswa-lm", "granitemoeswa-lm", "afmoe-lm", "olmohybrid-lm",
              "gemma4-keys")
 # There is nobody to say which position a token has.
 RELATIVE = ("olmohybrid-nope",)
-SCALES = {"gemma4-lm": dict(layer=1.5)}
+SCALES = {"gemma4-lm": dict(layer=1.2)}
 
 
 def write(out):

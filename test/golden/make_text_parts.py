@@ -8,6 +8,7 @@ import torch
 import transformers as hf
 from safetensors.torch import load_file, save_file
 
+from inputs import VOCAB
 from make_families import decoder, write_decoders
 
 VISION = dict(hidden_size=6, intermediate_size=4, num_hidden_layers=1,
@@ -81,6 +82,18 @@ DECODERS = (
                           rope_parameters=on_grids([3, 2, 2])),
          vision_config={**TOWER, "deepstack_visual_indexes": [0]},
          tie_word_embeddings=False)),
+    ("gemma4-inside", hf.Gemma4ForConditionalGeneration, hf.Gemma4Config(
+        text_config=text(
+            head_dim=10, global_head_dim=14, sliding_window=4,
+            num_hidden_layers=4, hidden_size_per_layer_input=5,
+            num_kv_shared_layers=1,
+            vocab_size_per_layer_input=VOCAB, layer_types=[
+                "sliding_attention", "full_attention"] * 2),
+        vision_config=dict(
+            hidden_size=8, intermediate_size=4, num_hidden_layers=1,
+            num_attention_heads=1, num_key_value_heads=1, head_dim=8,
+            patch_size=2, position_embedding_size=16),
+        audio_config=None, tie_word_embeddings=False)),
 )
 NAMES = tuple(name for name, _, _ in DECODERS)
 

@@ -32,6 +32,10 @@ LEFT_OUT = {
                                      "models and drawn ones of families have "
                                      "them, and run_passes.py their passes",
     r".*\.cross\.gate(_per)?=(sigmoid|softplus|head)": "refused",
+    r".*\.ngram\.(pre_norm[.=].*|parallel)": "refused",
+    r".*\.ngram\.post_norm=none": "as that of the other sublayers",
+    r".*\.cross\.v_norm[.=].*": "refused but for \"none\"",
+    r".*\.layer_inputs\.norm(\.kind)?=none": "refused",
     r".*\.(attn|cross)\.latent($|[.=]).*": "of DeepSeek's golden models and "
                                           "of drawn ones of its families",
     r".*\.cross\.post_norm[.=].*": "as those of the other sublayers",

@@ -12,7 +12,7 @@ def counts_distances(stack):
     """Whether neighbours of a sequence must be neighbours in the batch."""
     for block, _ in formulas.list_layers(stack["layers"]):
         for name, attention, _ in formulas.list_sublayers(block):
-            if name == "attn" and (
+            if name == "ngram" or name == "attn" and (
                     isinstance(attention.get("window"), dict) or
                     attention.get("slopes", "none") != "none" or
                     isinstance(attention.get("relative"), dict) or

@@ -129,7 +129,8 @@ class Drawing:
             "slopes": "none", "log_scale_base": "none",
             "sinks": False, "relative": "none", "sparse": "none",
             "rounded_slopes": False, "gate": "none",
-            "gate_per": "column"}.items() if self.chance(0.1)}
+            "gate_per": "column", "v_norm": "none", "values_are_keys": False,
+            "shared_kv": False}.items() if self.chance(0.1)}
 
     def qk_norm(self, has_rotary):
         over = self.pick("head", "each_head", "row")
@@ -214,6 +215,10 @@ class Drawing:
                        lambda: self.rotary(head_dim))
         self.maybe(attention, "qk_norm", 0.35, lambda: self.pick(
             "none", *[self.qk_norm(is_set(attention.get("rotary")))] * 6))
+        self.maybe(attention, "v_norm", 0.15, lambda: self.norm(head_dim, 0.2))
+        self.maybe(attention, "values_are_keys", 0.15,
+                   lambda: self.chance(0.8))
+        self.maybe(attention, "shared_kv", 0.05, lambda: False)
         self.maybe(attention, "softcap", 0.25,
                    lambda: self.pick(1.5, 5, 30, "none"))
         self.maybe(attention, "window", 0.4, lambda: self.window(causal))
@@ -293,11 +298,25 @@ class Drawing:
         self.maybe(sublayer, "out_act", 0.15, self.activation)
         self.maybe(sublayer, "residual", 0.15,
                    lambda: self.pick("add", "gru_gate", "gru_gate"))
+        self.maybe(sublayer, "post_scale", 0.1, lambda: self.chance(0.8))
         return sublayer
+
+    def ngram(self):
+        return {"kernel": self.pick(1, 3, 5, 9), "act": self.activation()}
+
+    def layer_inputs(self):
+        inputs = {"width": self.pick(1, 3, 8, 20), "norm": None}
+        inputs["norm"] = self.norm(inputs["width"])
+        self.maybe(inputs, "rows", 0.3, lambda: 100)
+        for key in ("scale", "projection_scale", "out_scale"):
+            self.maybe(inputs, key, 0.6, lambda: self.pick(0.5, 1.25))
+        return inputs
 
     def block(self, stack):
         parts = {"attn": self.attention(stack["sizes"], stack["causal"],
                                         stack["bias"], stack["table"])}
+        if not stack["by_layer"]:
+            parts["attn"].pop("scale_by_inverse_layer", None)
         if stack["cross"]:
             parts["cross"] = {**self.heads(stack["cross"]),
                               **self.neutral_of_cross()}
@@ -305,6 +324,10 @@ class Drawing:
             parts["moe"] = self.mixture()
         elif self.chance(0.9):
             parts["ffn"] = self.feed_forward()
+        if not stack["causal"] and self.chance(0.15):
+            parts["ngram"] = self.ngram()
+        if stack["inputs"]:
+            parts["layer_input"] = {"act": self.activation()}
         for sublayer in parts.values():
             self.around(sublayer)
         if self.chance(0.5):
@@ -312,9 +335,12 @@ class Drawing:
         items = list(parts.items())
         self.random.shuffle(items)
         for i, (_, sublayer) in enumerate(items):
-            self.maybe(sublayer, "pre_norm", 0.5,
-                       lambda: self.norm(self.hidden, 0.1))
-            if (i > 0 and "post_norm" not in items[i - 1][1] and
+            # An ngram reads what nobody norms.
+            is_ngram = parts.get("ngram") is sublayer
+            if not is_ngram:
+                self.maybe(sublayer, "pre_norm", 0.5,
+                           lambda: self.norm(self.hidden, 0.1))
+            if (i > 0 and not is_ngram and "post_norm" not in items[i - 1][1] and
                     sublayer.get("residual") != "gru_gate"):
                 self.maybe(sublayer, "parallel", 0.3,
                            lambda: self.chance(0.8))
@@ -327,6 +353,10 @@ class Drawing:
 
     def sugar(self, parts):
         placement = self.pick("pre", "post", "parallel", "none")
+        if "ngram" in parts:
+            placement = self.pick("pre", "post", "none")
+            if placement == "pre":
+                parts["ngram"]["pre_norm"] = "none"
         block = {"placement": placement}
         if placement != "none":
             block["norm"] = self.norm(self.hidden, 0.05)
@@ -334,8 +364,8 @@ class Drawing:
             del block["placement"]
         if placement in ("pre", "none") and len(parts) > 1:
             # What reads what the one before reads.
-            own = list(parts.values())[-1]
-            if own.get("residual") != "gru_gate":
+            name, own = list(parts.items())[-1]
+            if own.get("residual") != "gru_gate" and name != "ngram":
                 self.maybe(own, "parallel", 0.2, lambda: self.chance(0.8))
         if placement == "parallel":
             for other in list(parts.values())[1:]:
@@ -345,7 +375,8 @@ class Drawing:
             own = list(parts.values())[1]
             self.maybe(own, "pre_norm", 0.4, lambda: self.norm(self.hidden))
         elif placement in ("pre", "post"):
-            own = self.pick(*parts.values())
+            own = self.pick(*(part for name, part in parts.items()
+                              if name != "ngram"))
             self.maybe(own, placement + "_norm", 0.2,
                        lambda: self.norm(self.hidden, 0.3))
         return {**block, **parts}
@@ -390,10 +421,34 @@ class Drawing:
                                   copy.deepcopy(self.pick(*usable))})
         return {"repeat": repeat, "block": block, "overrides": overrides}
 
+    def other_heads(self, block, stack):
+        """Perhaps with other heads than those of the block."""
+        if (not stack["causal"] or stack["bias"] or stack["table"] or
+                self.chance(0.5)):
+            return stack
+        kv_heads, head_dim = self.pick(1, 2), self.pick(3, 8, 26)
+        for attention in filter(None, [find_attention(block)]):
+            attention.pop("scale_by_inverse_layer", None)
+        return {**stack, "by_layer": False, "sizes": (
+            kv_heads, head_dim, kv_heads * self.pick(1, 2, 3))}
+
+    def sharers(self, block, stack):
+        """Layers that read the keys of those before them."""
+        attention = find_attention(block)
+        attention.pop("scale_by_inverse_layer", None)
+        other = copy.deepcopy(block)
+        find_attention(other)["shared_kv"] = True
+        runs = [{"repeat": self.random.randint(1, 2), "block": block},
+                {"repeat": self.random.randint(1, 3), "block": other}]
+        return runs + self.pick([], [copy.deepcopy(runs[0])])
+
     def layers(self, stack):
         block = self.block(stack)
-        way = self.pick("same", "overrides", "turns", "runs", "shared",
-                        "structures", "none")
+        ways = ["same", "overrides", "turns", "runs", "shared", "structures",
+                "none"]
+        if stack["causal"] and find_attention(block) and not stack["table"]:
+            ways.append("sharers")
+        way = self.pick(*ways)
         if way == "none" and not (stack["cross"] or stack["bias"]):
             return self.pick([], {"repeat": 0, "block": block})
         if way == "overrides":
@@ -410,9 +465,12 @@ class Drawing:
             repeat = self.random.randint(2, 5)
             run = {"repeat": repeat, "block": block,
                    "share": {"groups": self.random.randint(1, repeat)}}
+            self.maybe(run["share"], "inner", 0.4, lambda: self.pick(1, 2, 3))
             return self.pick(run, [run])
+        if way == "sharers":
+            return self.sharers(block, stack)
         if way == "structures":
-            other = self.block(stack)
+            other = self.block(self.other_heads(block, stack))
             turns = [block, other]
             if self.chance(0.5):
                 turns.append(self.vary(block, stack))
@@ -504,7 +562,8 @@ class Drawing:
         kv_heads = self.pick(1, 1, 2, 3)
         head_dim = self.pick(1, 2, 5, 8, 16, 26, 33)
         shape = {"sizes": (kv_heads, head_dim, kv_heads * self.pick(1, 2, 3)),
-                 "cross": cross, "causal": causal, "bias": has_bias}
+                 "cross": cross, "causal": causal, "bias": has_bias,
+                 "by_layer": True, "inputs": self.chance(0.12)}
         # Heads that share keys have no relative terms.
         is_alike = shape["sizes"][0] == shape["sizes"][2]
         has_table = (is_alike and self.chance(0.4) and
@@ -528,6 +587,10 @@ class Drawing:
                 else self.relative_table(causal))
         elif self.chance(0.1):
             stack["relative"] = "none"
+        if shape["inputs"]:
+            stack["layer_inputs"] = self.layer_inputs()
+        elif self.chance(0.1):
+            stack["layer_inputs"] = "none"
         self.maybe(stack, "final_norm", 0.8,
                    lambda: self.norm(self.hidden, 0.2))
         return stack

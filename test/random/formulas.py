@@ -69,14 +69,17 @@ def list_layers(layers):
     for run in [layers] if is_object(layers) else layers:
         count, block = run["repeat"], run["block"]
         groups = run.get("share", {}).get("groups")
+        inner = run.get("share", {}).get("inner", 1)
         blocks = (block if isinstance(block, list) else [block]) * count
         for override in run.get("overrides", []):
             for layer in selected(override["layers"], count):
                 blocks[layer] = merge(blocks[layer], override["set"])
         first = len(result)
         for i, each in enumerate(blocks):
-            own = i if groups is None else int(i / (count / groups))
-            result.append((each, first + own))
+            own = first + (i if groups is None else int(i / (count / groups)))
+            # Of each layer of a group, where that has several.
+            result += [(each, own if inner == 1 else f"{own}.{place}")
+                       for place in range(inner)]
     return result
 
 
@@ -87,7 +90,7 @@ def list_sublayers(block):
                 for one in block["sublayers"] for name, item in one.items()]
     placement = block.get("placement", "none")
     result = []
-    for name in ("attn", "cross", "ffn"):
+    for name in ("attn", "cross", "ffn", "ngram", "layer_input"):
         if name not in block:
             continue
         placed = {}
@@ -607,10 +610,26 @@ class Attention:
         return y * (softplus(gate) if kind == "softplus" else
                     1 / (1 + np.exp(-gate)))
 
+    def keys_and_values(self, x, positions):
+        """Its own, which others may read, or those of the last one before it
+        that is like it."""
+        window = self.spec.get("window")
+        kind = (self.kv_heads, self.head_dim,
+                (window["left"], window["right"]) if is_object(window)
+                else None)
+        if self.spec.get("shared_kv", False):
+            return self.model.kept[kind]
+        k = self.project(x, "k", self.kv_heads)
+        v = (k if self.spec.get("values_are_keys", False) else
+             self.project(x, "v", self.kv_heads))
+        v = normalize(self.model.weights, self.spec.get("v_norm"), v,
+                      self.path + ".v_norm")
+        self.model.kept[kind] = (self.place(k, "k", positions), v)
+        return self.model.kept[kind]
+
     def of_itself(self, x, sequence, positions):
         q = self.place(self.project(x, "q", self.heads), "q", positions)
-        k = self.place(self.project(x, "k", self.kv_heads), "k", positions)
-        v = self.project(x, "v", self.kv_heads)
+        k, v = self.keys_and_values(x, positions)
         k = np.where(sequence.visible[:, None, None], k, 0)
         types = np.array(sequence.inputs.get("token_type_ids",
                                              np.zeros(len(x))))
@@ -740,6 +759,37 @@ class Model:
             inner = activate(ffn["act"], up)
         return linear(self.weights, inner, path + ".down", self.hidden, bias)
 
+    def neighbours(self, sublayer, sequence, path):
+        """A convolution of the embeddings; what the mask hides is not there."""
+        size = sublayer["kernel"]
+        rows = np.where(sequence.visible[:, None], self.embedded, 0)
+        pad = np.zeros(((size - 1) // 2, self.hidden))
+        rows = np.concatenate([pad, rows, pad])
+        y = [rows[t:t + size].T.reshape(-1) for t in sequence.columns]
+        y = linear(self.weights, np.array(y), path + ".conv", self.hidden, True)
+        return activate(sublayer["act"], y)
+
+    def layer_inputs(self, stack, sequence, x):
+        """[layers, tokens, width]: of a layer its own of each token."""
+        inputs = stack["layer_inputs"]
+        layers, width = len(list_layers(stack["layers"])), inputs["width"]
+        path = self.stack_name + ".layer_inputs"
+        rows = inputs.get("rows", len(self.token_table(self.stack_name)))
+        table = self.weights.get(path + ".token.weight", rows, layers * width)
+        y = inputs.get("projection_scale", 1) * linear(
+            self.weights, x, path + ".projection", layers * width, False)
+        y = normalize(self.weights, inputs["norm"],
+                      y.reshape(len(x), layers, width), path + ".norm")
+        tokens = table[sequence.ids].reshape(y.shape)
+        y = inputs.get("out_scale", 1) * (y + inputs.get("scale", 1) * tokens)
+        return y.transpose(1, 0, 2)
+
+    def of_layer(self, sublayer, number, x, path):
+        given = self.given[number]
+        gate = linear(self.weights, x, path + ".gate", given.shape[1], False)
+        return linear(self.weights, activate(sublayer["act"], gate) * given,
+                      path + ".o", self.hidden, False)
+
     def layer(self, stack, block, number, of_weights, x, sequence, source):
         begin = read = x
         for name, sublayer, is_parallel in list_sublayers(block):
@@ -753,6 +803,10 @@ class Model:
                                  path + ".pre_norm")
             if name == "ffn":
                 y = self.feed_forward(sublayer, read, path)
+            elif name == "ngram":
+                y = self.neighbours(sublayer, sequence, path)
+            elif name == "layer_input":
+                y = self.of_layer(sublayer, number, read, path)
             else:
                 attention = Attention(self, stack, sublayer, path, number)
                 if name == "cross":
@@ -774,6 +828,9 @@ class Model:
                 x = x + y
             x = normalize(self.weights, sublayer.get("post_norm"), x,
                           path + ".post_norm")
+            if sublayer.get("post_scale", False):
+                x = x * self.weights.get(path + ".post_scale.weight", 1,
+                                         around=1.0)
         return x
 
     def gate(self, x, y, path):
@@ -794,6 +851,10 @@ class Model:
         self.stack_name = name
         stack = self.spec[name]
         x = self.embed(stack["embeddings"], sequence)
+        self.embedded, self.kept = x, {}
+        if is_object(stack.get("layer_inputs")) and list_layers(
+                stack["layers"]):
+            self.given = self.layer_inputs(stack, sequence, x)
         for number, (block, own) in enumerate(list_layers(stack["layers"])):
             x = self.layer(stack, block, number, own, x, sequence, source)
         return normalize(self.weights, stack.get("final_norm"), x,

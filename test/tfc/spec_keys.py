@@ -58,6 +58,20 @@ DECODER = {
     "tokens": {"pad": 0, "bos": 1, "eos": 2},
     "generation": {"head": "lm"}}
 
+# Layers that read what is theirs of the tokens, and one the keys of another.
+LAYERED = {
+    "tfc": 1, "kind": "decoder", "dims": {"hidden": 16, "vocab": 11},
+    "decoder": {
+        "embeddings": {"token": {}},
+        "layer_inputs": {"width": 3, "norm": NORM},
+        "layers": [
+            {"repeat": 2, "block": {
+                "attn": {"num_heads": 4, "causal": True},
+                "layer_input": {"act": "gelu"}}},
+            {"repeat": 1, "block": {
+                "attn": {"num_heads": 4, "causal": True, "shared_kv": True}}}]},
+    "outputs": {"last_hidden_state": "decoder.hidden"}}
+
 BOTH = {
     "tfc": 1, "kind": "encoder_decoder",
     "dims": {"hidden": 16, "vocab": 11, "max_positions": 24},
@@ -262,7 +276,7 @@ def main():
     root = json.loads(subprocess.run(["tfc", "spec", "--schema"], check=True,
                                      capture_output=True, text=True).stdout)
     walk = Walk(root)
-    for spec in (ENCODER, DECODER, BOTH):
+    for spec in (ENCODER, DECODER, LAYERED, BOTH):
         model = model_of(spec)
         if model is None:
             raise SystemExit(f"expected a good spec, got {json.dumps(spec)}")

@@ -39,12 +39,12 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
   readWindow(attn, result);
   readRotary(attn, result);
   readQkNorm(attn, result);
-  readValues(attn, result);
   if (const Json *cap = attn.find("softcap"); cap && cap->isNumber()) {
     result.cap = readPositive(*cap);
   }
   readScores(attn, result);
   readRelativeTerms(attn, result);
+  readValues(attn, result);
   return result;
 }
 
@@ -245,6 +245,12 @@ void SpecReader::readValues(const Json &attn, Attention &attention) {
       error(attn.find("shared_kv")->place, Unsupported,
             "expected false (an encoder keeps no keys, and shared ones are not "
             "supported by this tfc), got true");
+      attention.sharedKeys = false; // what follows from it is no other fault
+    }
+    if (attention.relative) {
+      error(attn.find("relative")->place, Unsupported,
+            "expected \"none\" (relative terms of shared keys are not "
+            "supported by this tfc), got an object");
     }
     attention.kBias = attention.vBias = false;
     return;

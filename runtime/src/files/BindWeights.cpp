@@ -35,6 +35,10 @@ static bool mergesTo(const std::vector<int64_t> &found,
       return false;
     }
   }
+  // Axes of one behind the last are nothing to it.
+  while (next < found.size() && found[next] == 1) {
+    ++next;
+  }
   return next == found.size();
 }
 

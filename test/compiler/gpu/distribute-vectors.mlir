@@ -118,3 +118,21 @@ func.func @block(%x: memref<?x4096xbf16>, %tokens: index) {
   }
   return
 }
+
+// A number for all columns is loaded once by each lane.
+// CHECK-LABEL: func.func @number
+// CHECK: %[[W:.*]] = memref.load %{{.*}}[%c0] : memref<1xf32>
+// CHECK: %[[ALL:.*]] = vector.broadcast %[[W]] : f32 to vector<2xf32>
+// CHECK: arith.mulf %{{.*}}, %[[ALL]] : vector<2xf32>
+func.func @number(%x: memref<?x64xf32>, %w: memref<1xf32>, %tokens: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %pad = arith.constant 0.0 : f32
+  scf.parallel (%t) = (%c0) to (%tokens) step (%c1) {
+    %v = vector.transfer_read %x[%t, %c0], %pad {in_bounds = [true]} : memref<?x64xf32>, vector<64xf32>
+    %n = vector.transfer_read %w[%c0], %pad {in_bounds = [true], permutation_map = affine_map<(d0) -> (0)>} : memref<1xf32>, vector<64xf32>
+    %y = arith.mulf %v, %n : vector<64xf32>
+    vector.transfer_write %y, %x[%t, %c0] {in_bounds = [true]} : vector<64xf32>, memref<?x64xf32>
+  }
+  return
+}

@@ -194,3 +194,16 @@ func.func @keeps_factors(%x: tensor<?x8xf32>, %batch: !transformer.batch,
          : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !scratch
   return %0 : tensor<?x8xf32>
 }
+
+!part = !transformer.cache<layers = 1, kv_heads = 1, head_dim = 8, part = 1 of [2, 2, 26, 1, 1, 8]>
+
+// What has no keys of its own writes none.
+// CHECK-LABEL: @shared
+// CHECK-NOT: transformer.cache_write
+// CHECK: transformer.paged_attention
+func.func @shared(%q: tensor<?x16xf32>, %cache: !part, %layer: index,
+                  %batch: !transformer.batch) -> tensor<?x16xf32> {
+  %0 = transformer.attention %q shared, %cache[%layer], %batch causal heads 2
+         {scale = 1.0 : f64} : tensor<?x16xf32>, !part
+  return %0 : tensor<?x16xf32>
+}

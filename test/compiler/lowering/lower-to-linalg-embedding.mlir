@@ -63,3 +63,12 @@ func.func @gathers_the_wanted_rows(%x: tensor<?x8xf32>, %wanted: tensor<?xi32>)
   %0 = transformer.gather_rows %x, %wanted : tensor<?x8xf32>, tensor<?xi32>
   return %0 : tensor<?x8xf32>
 }
+
+// CHECK-LABEL: @unfold
+// CHECK: %[[INIT:.*]] = tensor.empty(%{{.*}}) : tensor<?x24xf32>
+// CHECK: transformer.ragged_unfold %{{.*}} taps 3, %{{.*}} outs(%[[INIT]] : tensor<?x24xf32>)
+func.func @unfold(%x: tensor<?x8xf32>, %batch: !transformer.batch) -> tensor<?x24xf32> {
+  %y = transformer.unfold %x taps 3, %batch
+         : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x24xf32>
+  return %y : tensor<?x24xf32>
+}

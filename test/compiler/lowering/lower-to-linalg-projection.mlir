@@ -156,3 +156,25 @@ func.func @xielu(%x: tensor<?x8xf32>, %p: tensor<1xf32>, %n: tensor<1xf32>)
          : (tensor<?x8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<?x8xf32>
   return %y : tensor<?x8xf32>
 }
+
+// One number for all columns is a number, of which no loop is made.
+// CHECK-LABEL: @layer_scale
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<1xf32>) outs(%{{.*}} : tensor<?x8xf32>)
+// CHECK: arith.mulf
+func.func @layer_scale(%x: tensor<?x8xf32>, %w: tensor<1xf32>) -> tensor<?x8xf32> {
+  %y = transformer.layer_scale %x, %w
+         : (tensor<?x8xf32>, tensor<1xf32>) -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// The columns of a layer begin where its number says.
+// CHECK-LABEL: @slice_of_a_layer
+// CHECK-SAME: %{{.*}}: tensor<?x24xf32>, %[[LAYER:.*]]: index
+// CHECK: %[[FIRST:.*]] = arith.muli %[[LAYER]], %{{.*}} : index
+// CHECK: linalg.generic
+// CHECK: %[[COLUMN:.*]] = arith.addi %{{.*}}, %[[FIRST]] : index
+// CHECK: tensor.extract %{{.*}}[%{{.*}}, %[[COLUMN]]]
+func.func @slice_of_a_layer(%x: tensor<?x24xf32>, %layer: index) -> tensor<?x8xf32> {
+  %y = transformer.slice_columns %x[0, 8] layer %layer : tensor<?x24xf32>
+  return %y : tensor<?x8xf32>
+}

@@ -78,3 +78,20 @@ func.func @one_column(%x: tensor<?x1xf32>, %w: tensor<1xf32>) -> tensor<?x1xf32>
   %y = transformer.rms_norm %x, %w {eps = 1.0 : f64} : tensor<?x1xf32>, tensor<1xf32>
   return %y : tensor<?x1xf32>
 }
+
+// A chain of maps in one place ends where it began.
+// CHECK-LABEL: @chain_in_place
+// CHECK: scf.for {{.*}} iter_args(%[[CARRIED:.*]] = %{{.*}})
+// CHECK: %[[Y:.*]] = scf.forall {{.*}} shared_outs(%{{.*}} = %[[CARRIED]])
+// CHECK: scf.yield %[[Y]]
+func.func @chain_in_place(%x: tensor<?x8xf32>, %w: tensor<8xf32>, %s: tensor<8xf32>, %n: index) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = scf.for %i = %c0 to %n step %c1 iter_args(%h = %x) -> (tensor<?x8xf32>) {
+    %y = transformer.rms_norm %h, %w {eps = 1.0 : f64} : tensor<?x8xf32>, tensor<8xf32>
+    %sum = transformer.add %h, %y : tensor<?x8xf32>, tensor<?x8xf32>
+    %scaled = transformer.layer_scale %sum, %s : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+    scf.yield %scaled : tensor<?x8xf32>
+  }
+  return %z : tensor<?x8xf32>
+}

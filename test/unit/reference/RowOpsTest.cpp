@@ -347,6 +347,29 @@ TEST(RowOps, XieluHasSlopesOfItsOwn) {
       {361.5, 40.5 * std::expm1(-1e-6), 40.5 * (std::exp(-2.0) + 1) - 1});
 }
 
+TEST(RowOps, LayerScaleHasANumberAColumnOrOne) {
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+    %w = arith.constant dense<[10.0, 100.0]> : tensor<2xf32>
+    %n = arith.constant dense<[0.5]> : tensor<1xf32>
+    %each = transformer.layer_scale %x, %w
+      : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+    %y = transformer.layer_scale %each, %n
+      : (tensor<2x2xf32>, tensor<1xf32>) -> tensor<2x2xf32>)",
+                     "tensor<2x2xf32>");
+  expectMatrix(y, 2, 2, {5, 100, 15, 200});
+}
+
+TEST(RowOps, ColumnsOfALayer) {
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]>
+      : tensor<1x6xf32>
+    %layer = arith.constant 2 : index
+    %y = transformer.slice_columns %x[0, 2] layer %layer : tensor<1x6xf32>)",
+                     "tensor<1x2xf32>");
+  expectMatrix(y, 1, 2, {5, 6});
+}
+
 TEST(RowOps, Relu2IsASquare) {
   Matrix y = valueOf(R"(
     %x = arith.constant dense<[[-2.0, 3.0]]> : tensor<1x2xf32>

@@ -405,6 +405,48 @@ TEST(Rules, HeadsOfLayers) {
             "the 3 layers, got 4");
 }
 
+TEST(Rules, NumbersOfATypeOfLayers) {
+  const char *hole = R"({"$rule": "layer_config", "layers": 3, "every": 3,
+      "of": "full_attention", "key": "head_dim", "usual": 8,
+      "known": ["head_dim"], "else": 16})";
+  EXPECT_EQ(made(hole, "{}"), "16");
+  EXPECT_EQ(made(hole, R"({"per_layer_config": {"02": {"head_dim": 12}}})"),
+            "12");
+  EXPECT_EQ(made(hole, R"({"per_layer_config": {}})"), "8");
+  EXPECT_EQ(made(hole, R"({"layer_types":
+      ["full_attention", "sliding_attention", "full_attention"],
+      "per_layer_config": {"0": {"head_dim": 12}, "2": {"head_dim": 12}}})"),
+            "12");
+  EXPECT_EQ(made(hole, R"({"per_layer_config": {"1": {"head_dim": 12}}})"),
+            "config.json:1:22: /per_layer_config: expected the same "
+            "\"head_dim\" in all layers of a type, got 12 in layer 1");
+  EXPECT_EQ(made(hole, R"({"per_layer_config": {"2": {"width": 12}}})"),
+            "config.json:1:38: /per_layer_config/2/width: expected no "
+            "\"width\" of a layer by itself (not supported by this tfc), got "
+            "12");
+  EXPECT_EQ(made(hole, R"({"per_layer_config": {"3": {}}})"),
+            "config.json:1:28: /per_layer_config/3: expected an object for a "
+            "layer below 3, got \"3\"");
+  EXPECT_EQ(made(hole, R"({"per_layer_config": 4})"),
+            "config.json:1:22: /per_layer_config: expected an object, got 4");
+  EXPECT_EQ(made(hole, R"({"per_layer_config": {"2": {"head_dim": 0}}})"),
+            "config.json:1:41: /per_layer_config/2/head_dim: expected an "
+            "integer above 0, got 0");
+  EXPECT_EQ(made(hole, R"({"layer_types":
+["full_attention", "full_attention", "sliding_attention"],
+"per_layer_config": {}})"),
+            "config.json:2:1: /layer_types: expected \"full_attention\" for "
+            "the last layer, got another");
+}
+
+TEST(Rules, TheLastLayers) {
+  const char *hole = R"({"$rule": "last_layers", "layers": 4,
+      "count": {"$key": "n", "default": 0}, "set": {"attn": {"sinks": true}}})";
+  EXPECT_EQ(made(hole, "{}"), "nothing");
+  EXPECT_EQ(made(hole, R"({"n": 2})"),
+            R"([{"layers": [2, 3], "set": {"attn": {"sinks": true}}}])");
+}
+
 TEST(Rules, LayersBetweenThoseThatSeeAll) {
   const char *hole = R"({"$rule": "layer_types", "layers": 9, "key": "w",
       "window": {"$rule": "window", "key": "w", "of_layers": true},

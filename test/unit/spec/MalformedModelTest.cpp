@@ -167,6 +167,42 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Model, MalformedSpec,
     testing::Values(
+        Case{"SharedKeysOfNobody",
+             decoderSpec,
+             {{"\"causal\": true", "\"causal\": true, \"shared_kv\": true"}},
+             "s.json:7:15: /decoder/layers: expected before layer 0, which has "
+             "\"shared_kv\", one with keys of its own, as many and as wide "
+             "heads and the same window, got none [TFC026]\n"},
+        Case{"LayerInputOfNothing",
+             decoderSpec,
+             {{"\"ffn\": {",
+               "\"layer_input\": {\"act\": \"relu\"}, \"ffn\": {"}},
+             "s.json:13:24: /decoder/layers/block/layer_input: expected "
+             "\"layer_inputs\" in the decoder (what it reads), got none "
+             "[TFC026]\n"},
+        Case{"LayerInputsOfNobody",
+             decoderSpec,
+             {{"\"layers\": {", "\"layer_inputs\": {\"width\": 2, \"norm\": "
+                                "{\"kind\": \"rmsnorm\", \"eps\": 1e-5}}, "
+                                "\"layers\": {"}},
+             "s.json:7:21: /decoder/layer_inputs: expected a layer with a "
+             "\"layer_input\", which reads it, got none [TFC026]\n"},
+        Case{
+            "NgramOfAnEvenNumber",
+            encoderSpec,
+            {{"\"ffn\": {\"width\"",
+              "\"ngram\": {\"kernel\": 4, \"act\": \"tanh\"}, \"ffn\": "
+              "{\"width\""}},
+            "s.json:21:29: /encoder/layers/block/ngram/kernel: expected an odd "
+            "number (as many tokens behind as before), got 4 [TFC026]\n"},
+        Case{"NgramOfADecoder",
+             decoderSpec,
+             {{"\"ffn\": {",
+               "\"ngram\": {\"kernel\": 3, \"act\": \"tanh\", \"pre_norm\": "
+               "\"none\"}, \"ffn\": {"}},
+             "s.json:13:18: /decoder/layers/block/ngram: expected no \"ngram\" "
+             "but in an encoder (it looks at tokens that are to come), got an "
+             "object [TFC026]\n"},
         Case{"StackMissing",
              encoderSpec,
              {{"\"kind\": \"encoder\"", "\"kind\": \"decoder\""}},
@@ -269,7 +305,8 @@ INSTANTIATE_TEST_SUITE_P(
                "true}",
                ""}},
              "s.json:9:16: /decoder/layers/block: expected attn, cross, "
-             "conv, recurrent, ffn or moe, got an empty block [TFC026]\n"},
+             "conv, recurrent, ffn, moe, ngram or layer_input, got an empty "
+             "block [TFC026]\n"},
         Case{"SublayersBesideSugar",
              decoderSpec,
              {{"\"placement\": \"pre\",",

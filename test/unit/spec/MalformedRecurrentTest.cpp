@@ -91,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
             "s.json:13:91: /decoder/layers/block/recurrent/key_heads: expected "
             "one of the keys heads, head_dim, state, groups, conv_bias, "
             "norm_groups, norm_before_gate, step_floor, scales, conv, norm, "
-            "pre_norm, out_norm, out_scale, post_norm, parallel, out_act or "
+            "pre_norm, out_norm, out_scale, post_norm, parallel, out_act, "
+            "post_scale or "
             "residual, got \"key_heads\" [TFC002]\n"},
         Case{"AScaleThatIsNone",
              decoderSpec,

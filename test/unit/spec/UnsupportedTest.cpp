@@ -26,15 +26,22 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:20:17: /encoder/layers/block/attn/head_dim: expected at "
              "most 2048 (wider heads are not supported by this tfc), got 5000 "
              "[TFC090]\n"},
-        Case{"KeyHeadsOfALayer",
+        Case{"KeyHeadsOfALayerByItsNumber",
              decoderSpec,
-             {{"\"repeat\": 2,",
+             {{"\"causal\": true",
+               "\"causal\": true, \"scale_by_inverse_layer\": true"},
+              {"\"repeat\": 2,",
                "\"repeat\": 2, \"overrides\": [{\"layers\": \"1\", \"set\": "
                "{\"attn\": {\"num_kv_heads\": 1}}}],"}},
-             "s.json:8:83: /decoder/layers/overrides/0/set/attn/num_kv_heads: "
-             "expected 3, as in the layers before (layers whose keys differ in "
-             "heads or their widths are not supported by this tfc), got 1 "
-             "[TFC090]\n"},
+             "s.json:7:15: /decoder/layers: expected no "
+             "\"scale_by_inverse_layer\" where layers share keys or differ in "
+             "heads (not supported by this tfc), got true [TFC090]\n"},
+        Case{"SharedKeysOfAnEncoder",
+             encoderSpec,
+             {{"\"num_heads\": 4", "\"num_heads\": 4, \"shared_kv\": true"}},
+             "s.json:20:47: /encoder/layers/block/attn/shared_kv: expected "
+             "false (an encoder keeps no keys, and shared ones are not "
+             "supported by this tfc), got true [TFC090]\n"},
         Case{"HeadDimOfALayer",
              encoderSpec,
              {{"{\"ffn\": {\"act\": \"relu\"}}",
