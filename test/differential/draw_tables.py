@@ -52,7 +52,7 @@ DECODERS = {
     "minicpm3": "MiniCPM3", "axk1": "AXK1", "mistral4": "Mistral4",
     "afmoe": "Afmoe", "flint": "Flint", "kolibri1": "Kolibri1",
     "laguna": "Laguna", "apertus": "Apertus", "cohere2moe": "Cohere2Moe",
-    "gemma4": "Gemma4Text",
+    "gemma4": "Gemma4Text", "gemma4unified": "Gemma4UnifiedText",
     **draw_relatives.DECODERS, **draw_states.DECODERS}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
@@ -89,12 +89,13 @@ WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma",
            "modernbertdecoder", "ministral3", "gptoss", "dots1", "exaonemoe",
            "mellum", "graniteswa", "granitemoeswa", "afmoe", "flint",
-           "kolibri1", "laguna", "cohere2moe", "gemma4")
+           "kolibri1", "laguna", "cohere2moe", "gemma4",
+           "gemma4unified")
 # Of these the types of layers differ in more than the window, which is there.
 PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
             "vaultgemma", "modernbertdecoder", "gptoss", "exaonemoe", "mellum",
             "graniteswa", "granitemoeswa", "afmoe", "flint", "kolibri1",
-            "laguna", "cohere2moe", "gemma4")
+            "laguna", "cohere2moe", "gemma4", "gemma4unified")
 # Those without which transformers makes no mask.
 NEED_WINDOW = PATTERNS + ("ministral",)
 # Their heads divide the width.
@@ -417,7 +418,8 @@ def with_sizes(family, case):
         case["layers"] = max(1, case["layers"])
     if family in NEED_WINDOW:  # simpler cases come without
         case["window"] = case["window"] or case["positions"]
-    if family in PARTIAL + SINUSOIDS + ("laguna", "gemma4"):
+    if family in PARTIAL + SINUSOIDS + ("laguna", "gemma4",
+                                         "gemma4unified"):
         case["head_dim"] = 4 * max(1, case["head_dim"] // 4)
     if family in DIVIDED + PARTIAL:
         case["hidden"] = case["heads"] * case["head_dim"]
@@ -526,7 +528,8 @@ def decoder_config(hf, family, case):
                   "cwm", "vaultgemma", "hunyuan", "mixtral", "qwen3moe",
                   "glm4moe", "ernie45moe", "gptoss", "dots1", "minimaxm2",
                   "solaropen", "hunyuanmoe", "mellum", "hyv3", "afmoe", "flint",
-                  "kolibri1", "laguna", "cohere2moe", "gemma4"):
+                  "kolibri1", "laguna", "cohere2moe", "gemma4",
+                  "gemma4unified"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -572,7 +575,7 @@ def decoder_config(hf, family, case):
                   "flexolmo", "granitemoeshared", "solaropen", "hunyuanmoe",
                   "youtu", "mellum", "hyv3", "graniteswa", "granitemoeswa",
                   "minicpm3", "axk1", "mistral4", "flint", "apertus",
-                  "cohere2moe", "gemma4"):
+                  "cohere2moe", "gemma4", "gemma4unified"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
                   "arcee", "jais2", "cwm", "hyperclovax", "graniteswa",
@@ -615,8 +618,11 @@ def decoder_config(hf, family, case):
             {"rope_type": "default", "rope_theta": 90000.0,
              "partial_rotary_factor": factors},
             {"rope_type": "default", "rope_theta": case["theta"]})
-    if family == "gemma4":
+    if family in ("gemma4", "gemma4unified"):
         keys.update(gemma4(case, keys))
+    if family == "gemma4unified":
+        del keys["hidden_size_per_layer_input"]
+        del keys["vocab_size_per_layer_input"]
     if family == "phimoe":
         keys["rope_parameters"] = {"rope_type": "default",
                                    "rope_theta": case["theta"]}

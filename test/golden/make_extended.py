@@ -123,6 +123,12 @@ DECODERS = (
         head_dim=26, global_head_dim=38, num_global_key_value_heads=1,
         hidden_size_per_layer_input=0, sliding_window=4,
         attention_k_eq_v=True, attention_bias=True))),
+    ("gemma4unified-lm", hf.Gemma4UnifiedForCausalLM,
+     hf.Gemma4UnifiedTextConfig(**decoder(
+         num_hidden_layers=3, head_dim=10, global_head_dim=22,
+         sliding_window=4, tie_word_embeddings=False,
+         layer_types=["full_attention", "sliding_attention",
+                                        "full_attention"]))),
 )
 ENCODERS = (
     ("jina3-mlm", hf.JinaEmbeddingsV3ForMaskedLM, hf.JinaEmbeddingsV3Config(
@@ -157,7 +163,7 @@ DISTANCES = ("graniteswa-lm", "granitemoeswa-lm", "afmoe-lm", "olmohybrid-lm",
              "olmohybrid-nope", "lfm3-lm", "lfm3-plain", "flint-lm",
              "kolibri1-lm", "kolibri1-normed", "laguna-lm", "laguna-elements",
              "cohere2moe-lm", "cohere2moe-sigmoid", "gemma4-lm",
-             "gemma4-keys")
+             "gemma4-keys", "gemma4unified-lm")
 # There is nobody to say which position a token has.
 RELATIVE = ("olmohybrid-nope",)
 SCALES = {"gemma4-lm": dict(layer=1.2)}
