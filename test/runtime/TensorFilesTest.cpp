@@ -216,9 +216,11 @@ TEST(TensorFiles, ChecksShapesAndTypes) {
   weight.cols = 2;
   weight.storedRows = 9;
   EXPECT_TRUE(checkTensor(shaped(DType::F16, {9, 2}), weight));
+  // Axes of one are nothing to it, wherever they are.
   EXPECT_TRUE(checkTensor(shaped(DType::F32, {1, 1, 9, 2}), weight));
   EXPECT_TRUE(checkTensor(shaped(DType::F32, {9, 1, 2}), weight));
-  EXPECT_FALSE(checkTensor(shaped(DType::F32, {9, 2, 1}), weight));
+  EXPECT_TRUE(checkTensor(shaped(DType::F32, {9, 2, 1}), weight));
+  EXPECT_FALSE(checkTensor(shaped(DType::F32, {9, 2, 2}), weight));
   // Heads may have an axis of their own.
   EXPECT_TRUE(checkTensor(shaped(DType::F32, {3, 3, 2}), weight));
   EXPECT_FALSE(checkTensor(shaped(DType::F32, {3, 2, 3}), weight));
@@ -240,7 +242,8 @@ TEST(TensorFiles, ChecksShapesAndTypes) {
   weight.cols = 1;
   EXPECT_TRUE(checkTensor(shaped(DType::F32, {9}), weight));
   EXPECT_TRUE(checkTensor(shaped(DType::F32, {1, 9}), weight));
-  EXPECT_FALSE(checkTensor(shaped(DType::F32, {9, 1}), weight));
+  EXPECT_TRUE(checkTensor(shaped(DType::F32, {9, 1}), weight));
+  EXPECT_FALSE(checkTensor(shaped(DType::F32, {9, 2}), weight));
 }
 
 TEST(TensorFiles, LayersMayBeAStepApart) {

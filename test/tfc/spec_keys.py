@@ -50,7 +50,8 @@ DECODER = {
                 "num_heads": 4, "num_kv_heads": 2, "causal": True,
                 "rotary": {"style": "half", "dim": 4, "theta": 10000},
                 "window": {"left": 5, "right": 0},
-                "qk_norm": {"kind": "rmsnorm", "eps": 1e-6}})},
+                "qk_norm": {"kind": "rmsnorm", "eps": 1e-6},
+                "v_norm": {"kind": "rmsnorm", "eps": 1e-6}})},
         "final_norm": NORM},
     "heads": {"lm": {"from": "decoder", "steps": [
         {"op": "logits", "name": "proj", "out": 11}]}},

@@ -240,6 +240,7 @@ void SpecReader::readQkNorm(const Json &attn, Attention &attention) {
 /// What has no keys of its own has no values either, nor what makes them.
 void SpecReader::readValues(const Json &attn, Attention &attention) {
   attention.sharedKeys = flagOf(attn, "shared_kv", false);
+  std::optional<Norm> norm = readNorm(attn.find("v_norm"));
   if (attention.sharedKeys) {
     if (stack->name == "encoder") {
       error(attn.find("shared_kv")->place, Unsupported,
@@ -255,7 +256,7 @@ void SpecReader::readValues(const Json &attn, Attention &attention) {
     attention.kBias = attention.vBias = false;
     return;
   }
-  attention.vNorm = readNorm(attn.find("v_norm"));
+  attention.vNorm = norm;
   attention.valuesAreKeys = flagOf(attn, "values_are_keys", false);
   attention.vBias &= !attention.valuesAreKeys;
 }
