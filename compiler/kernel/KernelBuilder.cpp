@@ -31,10 +31,9 @@ CacheGeometry::CacheGeometry(transformer::CacheType type, int64_t blockTokens,
   Shape own = {type.getLayers(), type.getKvHeads(), type.getHeadDim()};
   rowBytes = rowBytesOf(own);
   layerBytes = type.isScratch() ? 0 : bytesOf(own);
-  blockBytes = type.isScratch() ? bytesOf(own) : 0;
-  firstByte = 0;
+  firstByte = blockBytes = 0;
   for (auto [part, shape] : llvm::enumerate(type.listShapes())) {
-    int64_t bytes = type.isScratch() ? 0 : shape.layers * bytesOf(shape);
+    int64_t bytes = (type.isScratch() ? 1 : shape.layers) * bytesOf(shape);
     firstByte += static_cast<int64_t>(part) < type.getPart() ? bytes : 0;
     blockBytes += bytes;
   }

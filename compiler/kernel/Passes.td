@@ -11,7 +11,8 @@ def ExpandScalarKernelsPass
   let description = [{
     `paged_attention`, `paged_latent` and `cache_write` become parallel loops
     over the step's work items, `ragged_unfold`, `ragged_conv` and
-    `ragged_recurrence` over sequences and columns, `choose_experts` and `ragged_pool` over rows. The
+    `ragged_recurrence` over sequences and columns, `choose_experts` and
+    `ragged_pool` over rows. The
     arguments for batch, cache and states, which live in the step, go. The layout
     of the cache's blocks is written to the entry as `transformer.cache`, that of
     a cross cache as `transformer.cross_cache`, that of states as
