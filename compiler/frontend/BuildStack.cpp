@@ -124,7 +124,7 @@ listKeyShapes(const spec::Stack &stack, transformer::CacheKind kind) {
   forEachAttention(
       stack, [&](const std::string &name, const spec::Attention &attn) {
         bool isKnown = llvm::any_of(shapes, [&](const auto &known) {
-          return haveLikeKeys(*known.second, attn);
+          return known.second->hasKeysLike(attn);
         });
         if (attn.cross == (kind == transformer::CacheKind::Cross) && !isKnown) {
           shapes.emplace_back(name, &attn);
@@ -160,7 +160,8 @@ tfc::findCacheTypes(PathBuilder &path, const spec::Stack &stack,
     int64_t layers = stack.layers;
     if (isApart) {
       layers = countLayers(stack, [&](const spec::LayerRun &run) {
-        return keepsKeys(run) && haveLikeKeys(*selfAttentionOf(run), *attn);
+        return keepsKeys(run) &&
+               attn->hasKeysLike(*spec::selfAttentionOf(run.sublayers));
       });
     }
     llvm::append_range(
@@ -395,7 +396,7 @@ static LoopNumbers buildNumbers(OpBuilder &builder, Location where,
   }
   LoopNumbers numbers{
       LayerCounter(b, layers, !isOnly || run.first != 0), {}, {}};
-  if (countsApart(stack) && selfAttentionOf(run)) {
+  if (countsApart(stack) && spec::selfAttentionOf(run.sublayers)) {
     numbers.cache =
         LayerCounter(b, keyNumbersOf(stack, run), /*hasFirst=*/true);
   }

@@ -8,27 +8,8 @@
 using namespace mlir;
 using namespace tfc;
 
-static const spec::Attention *
-selfAttentionOf(ArrayRef<spec::Sublayer> sublayers) {
-  for (const spec::Sublayer &sublayer : sublayers) {
-    const spec::Attention *attn = sublayer.attention();
-    if (attn && !attn->cross) {
-      return attn;
-    }
-  }
-  return nullptr;
-}
-
-const spec::Attention *tfc::selfAttentionOf(const spec::LayerRun &run) {
-  return ::selfAttentionOf(run.sublayers);
-}
-
-bool tfc::haveLikeKeys(const spec::Attention &a, const spec::Attention &b) {
-  return a.numKvHeads == b.numKvHeads && a.headDim == b.headDim;
-}
-
 bool tfc::keepsKeys(const spec::LayerRun &run) {
-  const spec::Attention *attn = selfAttentionOf(run);
+  const spec::Attention *attn = spec::selfAttentionOf(run.sublayers);
   return attn && !attn->sharedKeys;
 }
 
@@ -43,10 +24,10 @@ bool tfc::countsApart(const spec::Stack &stack) {
   bool isByLayer = false, areUnlike = false;
   const spec::Attention *first = nullptr;
   for (const spec::LayerRun &run : stack.runs) {
-    if (const spec::Attention *attn = selfAttentionOf(run)) {
+    if (const spec::Attention *attn = spec::selfAttentionOf(run.sublayers)) {
       isByLayer |= attn->scaleByInverseLayer;
       first = first ? first : attn;
-      areUnlike |= attn->sharedKeys || !haveLikeKeys(*attn, *first);
+      areUnlike |= attn->sharedKeys || !attn->hasKeysLike(*first);
     }
   }
   return !isByLayer && (areUnlike || llvm::any_of(stack.runs, keepsState));
@@ -81,27 +62,12 @@ SmallVector<int64_t> tfc::numbersOf(const spec::Stack &stack,
   return numbers;
 }
 
-/// The self-attention of each layer of the stack, null where it has none.
-static SmallVector<const spec::Attention *>
-listSelfAttentions(const spec::Stack &stack) {
-  SmallVector<const spec::Attention *> all(stack.layers);
-  for (const spec::LayerRun &run : stack.runs) {
-    int64_t i = 0;
-    for (const spec::LayerGroup &group : run.groups) {
-      for (int64_t end = i + group.count; i < end; ++i) {
-        all[run.layerOf(i)] = selfAttentionOf(group.sublayers);
-      }
-    }
-  }
-  return all;
-}
-
 SmallVector<int64_t> tfc::keyNumbersOf(const spec::Stack &stack,
                                        const spec::LayerRun &run) {
-  SmallVector<const spec::Attention *> all = listSelfAttentions(stack);
+  std::vector<const spec::Attention *> all = stack.selfAttentions();
   auto keepsLike = [&](int64_t layer, const spec::Attention &own) {
     const spec::Attention *other = all[layer];
-    return other && !other->sharedKeys && haveLikeKeys(*other, own);
+    return other && !other->sharedKeys && other->hasKeysLike(own);
   };
   SmallVector<int64_t> numbers;
   for (int64_t i = 0; i < run.count; ++i) {

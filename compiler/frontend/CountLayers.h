@@ -12,11 +12,6 @@ namespace tfc {
 /// Of the layers of a run, which all have the same sublayers.
 using LayerPredicate = llvm::function_ref<bool(const spec::LayerRun &run)>;
 
-/// The self-attention of a run's layers; null where they have none.
-const spec::Attention *selfAttentionOf(const spec::LayerRun &run);
-/// Whether the keys of both may lie in one part of a cache.
-bool haveLikeKeys(const spec::Attention &a, const spec::Attention &b);
-
 /// Whether a layer has keys and values of its own; whether it keeps a state.
 bool keepsKeys(const spec::LayerRun &run);
 bool keepsState(const spec::LayerRun &run);

@@ -229,6 +229,10 @@ struct Attention {
                     roundedSlopes, logBase, sinks, queryBias, segments,
                     relative, sparse, gate, latent);
   }
+  /// Whether keys of both may lie in one part of a cache.
+  bool hasKeysLike(const Attention &other) const {
+    return numKvHeads == other.numKvHeads && headDim == other.headDim;
+  }
   friend bool operator==(const Attention &a, const Attention &b) {
     return a.structure() == b.structure() && a.numbers() == b.numbers();
   }

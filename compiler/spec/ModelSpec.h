@@ -135,7 +135,12 @@ struct Stack {
   int64_t layers = 0;
   std::vector<LayerRun> runs; // empty when layers == 0
   std::optional<Norm> finalNorm;
+  /// The self-attention of each layer, in their order; null where it has none.
+  std::vector<const Attention *> selfAttentions() const;
 };
+
+/// The self-attention of a layer; null where it has none.
+const Attention *selfAttentionOf(const std::vector<Sublayer> &layer);
 
 /// One step of a head. `width` is the width after the step; `path`, of steps
 /// with parameters, begins their names ("heads.pooler.dense").

@@ -97,6 +97,7 @@ class Trial:
         stored = weights.tensors
         for name, tensor in stored.items():
             stored[name] = to_dtype(tensor, dtype)[1].copy()
+        # Groups of several layers have tensors by their place, which it lacks.
         if (self.stores and '"inner"' not in json.dumps(spec) and
                 random.Random(self.seed + 2).random() < 0.5):
             spec["weights"], stored = draw_storage.Storage(

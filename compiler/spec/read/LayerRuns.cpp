@@ -160,6 +160,29 @@ void joinRuns(Stack &stack) {
   }
 }
 
+const Attention *selfAttentionOf(const std::vector<Sublayer> &layer) {
+  for (const Sublayer &sublayer : layer) {
+    const Attention *attn = sublayer.attention();
+    if (attn && !attn->cross) {
+      return attn;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<const Attention *> Stack::selfAttentions() const {
+  std::vector<const Attention *> all(size_t(layers), nullptr);
+  for (const LayerRun &run : runs) {
+    int64_t i = 0;
+    for (const LayerGroup &group : run.groups) {
+      for (int64_t end = i + group.count; i < end; ++i) {
+        all[size_t(run.layerOf(i))] = selfAttentionOf(group.sublayers);
+      }
+    }
+  }
+  return all;
+}
+
 /// In f64, as models were trained: 18 layers of 14 groups have a layer 9 of
 /// group 6, not 7.
 int64_t LayerRun::weightsOf(int64_t layer) const {

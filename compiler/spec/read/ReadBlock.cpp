@@ -12,8 +12,16 @@ namespace tfc::spec {
 /// In the order that they have in a block.
 static constexpr const char *sublayerNames[] = {
     "attn", "cross", "conv", "recurrent", "ffn", "moe", "ngram", "layer_input"};
-static constexpr const char *allNames =
-    "attn, cross, conv, recurrent, ffn, moe, ngram";
+
+/// "attn, cross, ... and layer_input", with `last` before the last.
+static std::string listNames(const std::string &last) {
+  std::string text = sublayerNames[0];
+  for (size_t i = 1; i < std::size(sublayerNames); ++i) {
+    bool isLast = i + 1 == std::size(sublayerNames);
+    text += (isLast ? " " + last + " " : ", ") + sublayerNames[i];
+  }
+  return text;
+}
 
 std::vector<Sublayer> SpecReader::readBlock(const Json &block) {
   if (!block.isObject()) {
@@ -38,9 +46,8 @@ std::vector<Sublayer> SpecReader::readBlock(const Json &block) {
     }
     if (item.members.size() != 1) {
       error(item.place, BadBlock,
-            std::string("expected one of ") + allNames +
-                " and layer_input, got " + std::to_string(item.members.size()) +
-                " keys");
+            "expected one of " + listNames("and") + ", got " +
+                std::to_string(item.members.size()) + " keys");
       continue;
     }
     const Member &member = item.members.front();
@@ -111,8 +118,7 @@ std::vector<Sublayer> SpecReader::readSugar(const Json &block) {
   }
   if (isEmpty) {
     error(block.place, BadBlock,
-          std::string("expected ") + allNames +
-              " or layer_input, got an empty block");
+          "expected " + listNames("or") + ", got an empty block");
   }
   return sublayers;
 }

@@ -69,51 +69,33 @@ Ngram SpecReader::readNgram(const Json &json, const Sublayer &sublayer) {
   return ngram;
 }
 
-/// The layers of the stack in their order; the stack's own.
-static std::vector<const std::vector<Sublayer> *>
-listLayers(const Stack &stack) {
-  std::vector<const std::vector<Sublayer> *> layers(size_t(stack.layers));
-  for (const LayerRun &run : stack.runs) {
-    int64_t i = 0;
-    for (const LayerGroup &group : run.groups) {
-      for (int64_t end = i + group.count; i < end; ++i) {
-        layers[size_t(run.layerOf(i))] = &group.sublayers;
-      }
-    }
-  }
-  return layers;
-}
-
 void SpecReader::checkSharedKeys(const Json &json) {
   std::vector<const Attention *> kept;
   bool isByLayer = false, isApart = false;
-  int64_t number = 0;
-  for (const std::vector<Sublayer> *layer : listLayers(*stack)) {
-    for (const Sublayer &sublayer : *layer) {
-      const Attention *attn = sublayer.attention();
-      if (!attn || attn->cross) {
-        continue;
-      }
-      auto isLike = [&](const Attention *other) {
-        return other->numKvHeads == attn->numKvHeads &&
-               other->headDim == attn->headDim;
-      };
-      auto isSource = [&](const Attention *other) {
-        return isLike(other) && other->window == attn->window;
-      };
-      isByLayer |= attn->scaleByInverseLayer;
-      isApart |= attn->sharedKeys || (!kept.empty() && !isLike(kept.front()));
-      if (!attn->sharedKeys) {
-        kept.push_back(attn);
-      } else if (std::none_of(kept.begin(), kept.end(), isSource)) {
-        error(json.find("layers")->place, BadBlock,
-              "expected before layer " + std::to_string(number) +
-                  ", which has \"shared_kv\", one with keys of its own, as "
-                  "many and as wide heads and the same window, got none");
-        return;
-      }
-    }
+  int64_t number = -1;
+  for (const Attention *attn : stack->selfAttentions()) {
     ++number;
+    if (!attn) {
+      continue;
+    }
+    isByLayer |= attn->scaleByInverseLayer;
+    isApart |= attn->sharedKeys ||
+               (!kept.empty() && !attn->hasKeysLike(*kept.front()));
+    if (!attn->sharedKeys) {
+      kept.push_back(attn);
+      continue;
+    }
+    bool hasSource =
+        std::any_of(kept.begin(), kept.end(), [&](const Attention *other) {
+          return other->hasKeysLike(*attn) && other->window == attn->window;
+        });
+    if (!hasSource) {
+      error(json.find("layers")->place, BadBlock,
+            "expected before layer " + std::to_string(number) +
+                ", which has \"shared_kv\", one with keys of its own, as "
+                "many and as wide heads and the same window, got none");
+      return;
+    }
   }
   if (isByLayer && isApart) {
     error(json.find("layers")->place, Unsupported,
