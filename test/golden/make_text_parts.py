@@ -84,7 +84,7 @@ DECODERS = (
          tie_word_embeddings=False)),
     ("gemma4-inside", hf.Gemma4ForConditionalGeneration, hf.Gemma4Config(
         text_config=text(
-            head_dim=10, global_head_dim=14, sliding_window=4,
+            head_dim=10, global_head_dim=10, sliding_window=4,
             num_hidden_layers=4, hidden_size_per_layer_input=5,
             num_kv_shared_layers=1,
             vocab_size_per_layer_input=VOCAB, layer_types=[
