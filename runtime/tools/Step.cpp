@@ -96,6 +96,7 @@ Status Step::prepare(const Workload &workload) {
   }
   bool isDecode = workload.kind == Kind::Decode;
   tables.resize(workload.lengths.size());
+  states.resize(workload.lengths.size());
   for (size_t s = 0; status && s < tables.size(); ++s) {
     status =
         runner.cache.grow(tables[s], workload.lengths[s] + (isDecode ? 1 : 0));
@@ -118,7 +119,10 @@ Status Step::prepare(const Workload &workload) {
   for (size_t s = 0; s < tables.size(); ++s) {
     int64_t length = workload.lengths[s], count = isDecode ? 1 : length;
     int64_t first = runner.batch.numTokens(), last = first + count - 1;
-    addTokens(static_cast<int64_t>(s), count, isDecode ? length : 0, tables[s]);
+    status = addTokens(static_cast<int64_t>(s), count, isDecode ? length : 0);
+    if (!status) {
+      return status;
+    }
     for (int64_t row = takesAll || takesFirst ? first : last;
          row <= (takesFirst ? first : last); ++row) {
       runner.batch.rows.push_back(static_cast<int32_t>(row));
@@ -140,21 +144,26 @@ Status Step::fillCache(const std::vector<int64_t> &lengths) {
     if (!status) {
       return status;
     }
+    if (like < s) {
+      states[s].follow(runner.states, states[like]);
+    }
   }
   return {};
 }
 
 Status Step::fillSequence(int64_t sequence, int64_t length) {
-  const rt::BlockTable &table = tables[static_cast<size_t>(sequence)];
   wanted.assign(entry.n_outputs, 0);
   for (int64_t past = 0; past < length; past += fillTokens) {
     int64_t count = std::min(fillTokens, length - past);
     runner.batch.clear();
-    addTokens(sequence, count, past, table);
-    Status status = runner.run(wanted);
+    Status status = addTokens(sequence, count, past);
+    if (status) {
+      status = runner.run(wanted);
+    }
     if (!status) {
       return status;
     }
+    states[static_cast<size_t>(sequence)].advance(runner.states);
   }
   return {};
 }
@@ -167,17 +176,22 @@ Status Step::copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to) {
   return status;
 }
 
-void Step::addTokens(int64_t sequence, int64_t count, int64_t past,
-                     const rt::BlockTable &table) {
-  const rt::Source *source =
-      sources.empty() ? nullptr : &sources[static_cast<size_t>(sequence)];
-  runner.batch.add(count, past, past + count, table, source ? source->count : 0,
-                   source ? &source->blocks : nullptr);
+Status Step::addTokens(int64_t sequence, int64_t count, int64_t past) {
+  auto number = static_cast<size_t>(sequence);
+  Status status = states[number].prepare(runner.states);
+  if (!status) {
+    return status;
+  }
+  const rt::Source *source = sources.empty() ? nullptr : &sources[number];
+  runner.batch.add(count, past, past + count, tables[number],
+                   source ? source->count : 0,
+                   source ? &source->blocks : nullptr, &states[number]);
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
     for (int64_t t = past; t < past + count; ++t) {
       runner.batch.inputs[p].push_back(valueOf(entry, p, t, sequence));
     }
   }
+  return {};
 }
 
 std::vector<NamedCost> Step::costs(const CostSheet &sheet) const {

@@ -32,7 +32,8 @@ public:
     return static_cast<int64_t>(runner.batch.sequences.size());
   }
   uint64_t cacheBytes() const {
-    return runner.cache.committedBytes() + engine.cross.committedBytes();
+    return runner.cache.committedBytes() + engine.cross.committedBytes() +
+           runner.states.committedBytes();
   }
   uint64_t workspaceBytes() const;
 
@@ -43,8 +44,8 @@ private:
   rt::Status fillCache(const std::vector<int64_t> &lengths);
   rt::Status fillSequence(int64_t sequence, int64_t length);
   rt::Status copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to);
-  void addTokens(int64_t sequence, int64_t count, int64_t past,
-                 const rt::BlockTable &table);
+  /// Also lends the step a block for what the sequence's state becomes.
+  rt::Status addTokens(int64_t sequence, int64_t count, int64_t past);
   void chooseOutputs(Kind kind);
 
   const rt::Model &model;
@@ -52,8 +53,10 @@ private:
   rt::Engine engine;
   rt::Runner &runner;                 // of the entry
   std::vector<rt::BlockTable> tables; // by sequence
-  std::vector<rt::Source> sources;    // the same, of an encoder-decoder
-  std::vector<uint8_t> wanted;        // by output port
+  /// The same; a measured step reads what is there and never goes on from it.
+  std::vector<rt::SequenceState> states;
+  std::vector<rt::Source> sources; // the same, of an encoder-decoder
+  std::vector<uint8_t> wanted;     // by output port
 };
 
 } // namespace tfc::bench
