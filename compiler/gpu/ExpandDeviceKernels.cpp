@@ -3,7 +3,7 @@
 #include "compiler/gpu/Passes.h"
 
 #include "compiler/gpu/attention/ExpandCacheRows.h"
-#include "compiler/gpu/attention/TensorAttention.h"
+#include "compiler/gpu/attention/ExpandTensorAttention.h"
 #include "compiler/gpu/attention/WarpAttention.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,6 +37,18 @@ static SmallVector<transformer::CacheType> listCaches(func::FuncOp entry) {
   return caches;
 }
 
+/// Whether tensor cores do all attention of `entry`.
+static bool suitsTensorCores(func::FuncOp entry, const TensorDevice &device) {
+  WalkResult result = entry.walk([&](Operation *op) -> WalkResult {
+    auto attention = dyn_cast<transformer::PagedAttentionOp>(op);
+    auto latent = dyn_cast<transformer::PagedLatentOp>(op);
+    return WalkResult(
+        success((!attention || suitsTensorCores(attention, device)) &&
+                (!latent || suitsTensorCores(latent, device))));
+  });
+  return !result.wasInterrupted();
+}
+
 static LogicalResult eraseCaches(func::FuncOp entry) {
   llvm::BitVector erased(entry.getNumArguments());
   for (BlockArgument argument : entry.getArguments()) {
@@ -63,10 +75,8 @@ struct ExpandDeviceKernelsPass
              << "' (by tfc-bind-weights)";
     }
     // The step has items of one size.
-    bool isTensor = true;
-    entry.walk([&](transformer::PagedAttentionOp op) {
-      isTensor &= suitsTensorCores(op);
-    });
+    TensorDevice device = {warpgroups, sharedBytes};
+    bool isTensor = suitsTensorCores(entry, device);
     int64_t rows = isTensor ? kTensorQueryRows : kWarpQueryRows;
     for (transformer::CacheType type : caches) {
       if (failed(describeCache(entry, type, DeviceCache(type, rows)))) {
@@ -80,9 +90,13 @@ struct ExpandDeviceKernelsPass
         expandCacheRows(write, cache, step, rewriter);
       } else if (auto attention = dyn_cast<transformer::PagedAttentionOp>(op)) {
         DeviceCache cache(attention.getCache().getType(), rows);
-        isTensor ? expandTensorAttention(attention, cache, step, warpgroups,
-                                         rewriter)
-                 : expandWarpAttention(attention, cache, step, rewriter);
+        isTensor
+            ? expandTensorAttention(attention, cache, step, device, rewriter)
+            : expandWarpAttention(attention, cache, step, rewriter);
+        ++numAttentions;
+      } else if (auto latent = dyn_cast<transformer::PagedLatentOp>(op)) {
+        DeviceCache cache(latent.getCache().getType(), rows);
+        expandTensorAttention(latent, cache, step, device, rewriter);
         ++numAttentions;
       }
     });
@@ -92,8 +106,10 @@ struct ExpandDeviceKernelsPass
   void runOnOperation() override {
     auto entries = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     // One layout serves all kernels: entries share a cross cache.
-    if (!llvm::all_of(entries, [](func::FuncOp entry) {
-          return llvm::all_of(listCaches(entry), fitsWarp);
+    TensorDevice device = {warpgroups, sharedBytes};
+    if (!llvm::all_of(entries, [&](func::FuncOp entry) {
+          return llvm::all_of(listCaches(entry), fitsWarp) ||
+                 suitsTensorCores(entry, device);
         })) {
       return;
     }

@@ -28,8 +28,10 @@ using namespace tfc;
 
 /// Threads of a block: whole warps, and enough blocks for small steps.
 static constexpr int32_t kBlockThreads = 128;
-/// The memory space of what the threads of a block share.
+/// The memory space of what the threads of a block share, and how much of it
+/// any kernel has, in bytes.
 static constexpr int64_t kSharedSpace = 3;
+static constexpr int64_t kStaticBytes = 48 << 10;
 
 /// copy %from, %to -> a parallel loop over the elements
 static void expandCopy(memref::CopyOp op) {
@@ -128,6 +130,7 @@ private:
   void buildLaunch(scf::ParallelOp loop, gpu::GPUFuncOp kernel);
   void copyTables(gpu::GPUFuncOp kernel);
   void takeShared(gpu::GPUFuncOp kernel);
+  void takeGiven(memref::AllocaOp op);
 
   ModuleOp module;
   SymbolTable symbols;
@@ -207,7 +210,22 @@ void ThreadOutliner::copyTables(gpu::GPUFuncOp kernel) {
   });
 }
 
-/// What a thread allocates in shared memory, its block has once.
+/// The memory that launches give is an address, as which alone it is used.
+void ThreadOutliner::takeGiven(memref::AllocaOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Value address =
+      LLVM::PtrToIntOp::create(b, b.getI64Type(), findSharedMemory(b, kernels));
+  Value place = arith::IndexCastOp::create(b, b.getIndexType(), address);
+  for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
+    cast<memref::ExtractAlignedPointerAsIndexOp>(user).replaceAllUsesWith(
+        place);
+    user->erase();
+  }
+  op.erase();
+}
+
+/// What a thread allocates in shared memory, its block has once: what any
+/// kernel has, or where that does not suffice, what its launches give it.
 void ThreadOutliner::takeShared(gpu::GPUFuncOp kernel) {
   SmallVector<memref::AllocaOp> allocations;
   kernel.walk([&](memref::AllocaOp op) { allocations.push_back(op); });
@@ -215,6 +233,13 @@ void ThreadOutliner::takeShared(gpu::GPUFuncOp kernel) {
   for (memref::AllocaOp op : allocations) {
     auto space = dyn_cast_or_null<IntegerAttr>(op.getType().getMemorySpace());
     if (!space || space.getInt() != kSharedSpace) {
+      continue;
+    }
+    int64_t bytes = op.getType().getNumElements();
+    if (bytes > kStaticBytes) {
+      takeGiven(op);
+      kernel->setAttr(kSharedBytesAttrName,
+                      rewriter.getI32IntegerAttr(static_cast<int32_t>(bytes)));
       continue;
     }
     BlockArgument shared =

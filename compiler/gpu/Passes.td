@@ -121,7 +121,13 @@ def ExpandDeviceKernelsPass
     side by side from columns side by side (which is what turning by position
     is), the thread computes its keys itself, and the loops go.
 
-    A module with heads wider than 1024 stays as it is, for
+    Wider heads, whose values are a multiple of 64 columns, and latents of such
+    sizes are done in blocks of up to 64 rows, queries of all heads that share
+    keys, where `shared-bytes` have room for them. There the four warps share out
+    the positions of a tile for the scores, and the columns of values for the
+    sums; weights go from the ones to the others through shared memory.
+
+    A module with other latents or heads wider than 1024 stays as it is, for
     `tfc-expand-scalar-kernels`, which also expands what is left of the dialect.
     Runs after `tfc-bind-weights`.
   }];
@@ -132,7 +138,9 @@ def ExpandDeviceKernelsPass
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let options = [
     Option<"warpgroups", "warpgroups", "bool", "false",
-           "the device multiplies by four warps together (sm_90a)">];
+           "the device multiplies by four warps together (sm_90a)">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "101376",
+           "shared memory that a block may have, at most">];
   let statistics = [
     Statistic<"numAttentions", "num-attentions", "attentions expanded">];
 }

@@ -159,6 +159,7 @@ static void buildBuffer(OpPassManager &pm, const PipelineOptions &options) {
   clean(pm);
   ExpandDeviceKernelsPassOptions kernels;
   kernels.warpgroups = options.target.hasWarpgroups();
+  kernels.sharedBytes = options.target.sharedBytes();
   pm.addPass(createExpandDeviceKernelsPass(kernels));
   pm.addPass(createExpandDeviceExpertsPass());
   pm.addPass(createExpandScalarKernelsPass());

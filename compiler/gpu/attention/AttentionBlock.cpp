@@ -40,26 +40,25 @@ FragmentRow AttentionBlock::makeRow(const WorkItem &item, Value head,
     head = k.add(k.scale(head, group), k.remainder(number, group));
   }
   row.isOwn = k.isLess(query, item.rows);
-  query = k.min(query, k.subtract(item.rows, k.constant(1)));
+  query = k.min(query, lastQuery(item));
   row.token = k.add(item.firstToken, k.add(item.firstRow, query));
   static_cast<ScoreRow &>(row) = score.rowOf(item, query, head);
   return row;
 }
 
-std::pair<Value, Value> AttentionBlock::seenBy(const WorkItem &item) {
-  Value begin = k.constant(0);
-  Value end = score.end(item, k.subtract(item.rows, k.constant(1)));
+std::pair<Value, Value> AttentionBlock::seenBy(const WorkItem &item,
+                                               Value first, Value last) {
+  Value begin = k.constant(0), end = score.end(item, last);
   if (score.hasFirst()) {
-    begin = k.min(score.first(item, begin), end);
+    begin = k.min(score.first(item, first), end);
   }
   return {begin, end};
 }
 
-std::pair<Value, Value> AttentionBlock::seenByAll(const WorkItem &item) {
-  Value first = k.constant(0), begin = first;
-  if (score.hasFirst()) {
-    begin = score.first(item, k.subtract(item.rows, k.constant(1)));
-  }
+std::pair<Value, Value> AttentionBlock::seenByAll(const WorkItem &item,
+                                                  Value first, Value last) {
+  Value begin =
+      score.hasFirst() ? score.first(item, last) : Value(k.constant(0));
   return {begin, score.end(item, first)};
 }
 
@@ -75,7 +74,7 @@ void AttentionBlock::storeColumns(Value columns, const FragmentRow &row,
   }
   vector::StoreOp::create(
       b, columns, op.getInit(),
-      ValueRange{row.token, k.add(k.scale(row.head, cache.headDim), column)},
+      ValueRange{row.token, k.add(k.scale(row.head, cache.valueDim), column)},
       /*nontemporal=*/false,
       llvm::MaybeAlign(type.getLayout().isIdentity() ? count * alignment
                                                      : alignment));

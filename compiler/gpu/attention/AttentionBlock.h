@@ -9,6 +9,8 @@
 #include "compiler/gpu/thread/WarpBuilder.h"
 #include "compiler/kernel/AttentionScore.h"
 
+#include <algorithm>
+
 namespace tfc {
 
 /// Softmax goes by powers of two: scores are multiplied by this.
@@ -21,8 +23,9 @@ struct FragmentRow : ScoreRow {
 };
 
 /// Four warps do the queries of a head, 16 a warp; or, with `isShared`, all of
-/// them the same 16 rows, queries of all heads that share keys, and share out
-/// the positions of a tile.
+/// them the same rows, queries of all heads that share keys, and share out the
+/// positions of a tile: 16 rows of one fragment, or, with `isWide`, as many as
+/// WideAttention has.
 class AttentionBlock {
 public:
   /// Rows of a fragment, and positions of a tile that warps share out.
@@ -33,26 +36,41 @@ public:
   /// `isGroup`: the four warps multiply together (WarpgroupTiles).
   AttentionBlock(transformer::PagedAttentionOp op, const DeviceCache &cache,
                  mlir::Value step, bool isShared, bool isGroup,
-                 mlir::OpBuilder &builder)
+                 mlir::OpBuilder &builder, bool isWide = false)
       : op(op), k(op.getLoc(), builder, step), b(k.builder()),
         score(k, op, kLog2E), cache(cache), lanes(k), isShared(isShared),
-        isGroup(isGroup),
+        isGroup(isGroup), isWide(isWide),
         group(op.getNumHeads() / op.getCache().getType().getKvHeads()) {}
 
   /// Queries of an item, at most, whose rows are one fragment: the items of
-  /// blocks with `isShared`. None where the heads of a group are too many.
-  int64_t fewQueries() const { return kRows / group; }
+  /// blocks with `isShared`. None where the heads of a group are too many; with
+  /// `isWide` there is one.
+  int64_t fewQueries() const {
+    return std::max<int64_t>(kRows / group, isWide);
+  }
   /// The rows that these fill.
   int64_t fewRows() const { return fewQueries() * group; }
   mlir::Value isFew(const WorkItem &item) {
     return k.isLess(item.rows, k.constant(fewQueries() + 1));
   }
-  /// The first position and the end of what the queries of `item` see.
-  std::pair<mlir::Value, mlir::Value> seenBy(const WorkItem &item);
+  /// The first position and the end of what the queries of `item` see, or of
+  /// what those from `first` to `last` do.
+  std::pair<mlir::Value, mlir::Value> seenBy(const WorkItem &item) {
+    return seenBy(item, k.constant(0), lastQuery(item));
+  }
+  std::pair<mlir::Value, mlir::Value>
+  seenBy(const WorkItem &item, mlir::Value first, mlir::Value last);
 
   /// The same of what each of them sees: later queries see further, and not
   /// from earlier on. The end may lie before the beginning.
-  std::pair<mlir::Value, mlir::Value> seenByAll(const WorkItem &item);
+  std::pair<mlir::Value, mlir::Value> seenByAll(const WorkItem &item) {
+    return seenByAll(item, k.constant(0), lastQuery(item));
+  }
+  std::pair<mlir::Value, mlir::Value>
+  seenByAll(const WorkItem &item, mlir::Value first, mlir::Value last);
+  mlir::Value lastQuery(const WorkItem &item) {
+    return k.subtract(item.rows, k.constant(1));
+  }
 
   /// Says which thread of the block this is.
   void beginThread(mlir::Value number);
@@ -91,7 +109,7 @@ public:
   AttentionScore score;
   const DeviceCache &cache;
   WarpBuilder lanes;
-  bool isShared, isGroup;
+  bool isShared, isGroup, isWide;
   int64_t group; // heads that share keys
 
   mlir::Value thread, warp, pair; // pair: of columns in a fragment

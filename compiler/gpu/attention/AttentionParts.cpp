@@ -18,9 +18,10 @@ static constexpr int64_t kNumbers = 4;
 Value AttentionParts::allocate(AttentionBlock &block, Value step) {
   ImplicitLocOpBuilder &b = block.b;
   int64_t kvHeads = block.op.getNumHeads() / block.group;
-  auto type = MemRefType::get({ShapedType::kDynamic, kvHeads, kMost,
-                               block.fewRows(), block.cache.headDim + kNumbers},
-                              b.getF32Type());
+  auto type =
+      MemRefType::get({ShapedType::kDynamic, kvHeads, kMost, block.fewRows(),
+                       block.cache.valueDim + kNumbers},
+                      b.getF32Type());
   Value sequences = loadIndex(b, step, offsetof(tfc_step_v0, n_sequences), 64);
   return memref::AllocOp::create(b, type, ValueRange{sequences});
 }

@@ -51,10 +51,10 @@ public:
                        mlir::Value column);
   /// The greatest score and the total, a vector.
   void storeNumbers(mlir::Value numbers, mlir::Value number, mlir::Value row) {
-    storeSums(numbers, number, row, k.constant(block.cache.headDim));
+    storeSums(numbers, number, row, k.constant(block.cache.valueDim));
   }
   mlir::Value loadNumbers(mlir::Value number, mlir::Value row) {
-    return loadSums(2, number, row, k.constant(block.cache.headDim));
+    return loadSums(2, number, row, k.constant(block.cache.valueDim));
   }
 
 private:

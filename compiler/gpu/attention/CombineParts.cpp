@@ -18,7 +18,7 @@ static constexpr int64_t kThreads = 128;
 
 void CombineParts::emit() {
   int64_t kvHeads = block.op.getNumHeads() / block.group;
-  int64_t perRow = block.cache.headDim / kColumns;
+  int64_t perRow = block.cache.valueDim / kColumns;
   int64_t rowsAtOnce = std::min(kThreads / perRow, block.fewRows());
   int64_t axes[] = {kvHeads, kThreads};
   k.forEachPlace(

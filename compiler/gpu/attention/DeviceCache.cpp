@@ -16,7 +16,9 @@ using namespace tfc;
 static constexpr int64_t kAccessBytes = 16;
 
 DeviceCache::DeviceCache(transformer::CacheType type, int64_t queryRows)
-    : CacheGeometry(type, kBlockTokens, queryRows), headDim(type.getHeadDim()),
+    : CacheGeometry(type, kBlockTokens, queryRows), isLatent(type.isLatent()),
+      headDim(type.getHeadDim()),
+      valueDim(isLatent ? type.getValues() : headDim),
       positionBytes(headDim * elementBytes),
       headBytes(kBlockTokens * positionBytes) {}
 
@@ -25,8 +27,9 @@ Value DeviceCache::keys(KernelBuilder &k, Value address, Value kvHead) const {
 }
 
 Value DeviceCache::values(KernelBuilder &k, Value address, Value kvHead) const {
-  return buildAddress(k.builder(), address, kvHead, headBytes,
-                      kBlockTokens * rowBytes);
+  int64_t first =
+      isLatent ? (headDim - valueDim) * elementBytes : kBlockTokens * rowBytes;
+  return buildAddress(k.builder(), address, kvHead, headBytes, first);
 }
 
 Value DeviceCache::loadAligned(KernelBuilder &k, Value address,

@@ -11,7 +11,8 @@ namespace tfc {
 ///   keys   [kv_heads][positions][head_dim]
 ///   values [kv_heads][positions][head_dim]
 /// in elements of the cache's type: what a block of threads reads of a head,
-/// positions one after the other, lies together.
+/// positions one after the other, lies together. Latents are keys of one head,
+/// whose last columns are the values.
 struct DeviceCache : CacheGeometry {
   /// Items of `queryRows` queries, which all caches of an entry agree on.
   DeviceCache(transformer::CacheType type, int64_t queryRows);
@@ -38,7 +39,9 @@ struct DeviceCache : CacheGeometry {
   /// 16 bytes, so many that a head is whole ones.
   int64_t vectorWidth() const;
 
-  int64_t headDim;
+  bool isLatent;
+  int64_t headDim;       // columns of a key
+  int64_t valueDim;      // and of a value
   int64_t positionBytes; // a head's key at one position, or its value
   int64_t headBytes;     // a head's keys in a block, or its values
 };

@@ -13,6 +13,10 @@ namespace tfc {
 void expandCacheRows(transformer::CacheWriteOp op, const DeviceCache &cache,
                      mlir::Value step, mlir::RewriterBase &rewriter);
 
+/// The rows of latents that `op` writes, in the same way; it stands as it was.
+void expandLatentRows(transformer::PagedLatentOp op, const DeviceCache &cache,
+                      mlir::Value step, mlir::RewriterBase &rewriter);
+
 } // namespace tfc
 
 #endif // TFC_COMPILER_GPU_ATTENTION_EXPANDCACHEROWS_H

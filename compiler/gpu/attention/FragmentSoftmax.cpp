@@ -31,7 +31,7 @@ KernelBuilder::Values RowState::pack() const {
 }
 
 /// A sink is a score without a value, which one thread counts, in one part.
-RowState FragmentSoftmax::begin() {
+RowState FragmentSoftmax::begin(int64_t columns) {
   RowState state;
   for (int64_t half = 0; half < 2; ++half) {
     state.highest[half] = block.lowest();
@@ -50,7 +50,7 @@ RowState FragmentSoftmax::begin() {
     }
   }
   Value zero = k.number(0);
-  state.sums.assign(block.cache.headDim / 8, {zero, zero, zero, zero});
+  state.sums.assign(columns / 8, {zero, zero, zero, zero});
   return state;
 }
 
@@ -63,18 +63,27 @@ void FragmentSoftmax::finish(RowState &state) {
   }
 }
 
-std::array<Value, 2>
-FragmentSoftmax::weigh(RowState &state, SmallVectorImpl<SumFragment> &scores,
-                       bool isMasked) {
-  std::array<Value, 2> decays;
+std::array<Value, 2> FragmentSoftmax::highestOf(const RowState &state,
+                                                ArrayRef<SumFragment> scores) {
+  std::array<Value, 2> all;
   for (int64_t half = 0; half < 2; ++half) {
     Value highest = state.highest[half];
-    for (SumFragment &score : scores) {
+    for (const SumFragment &score : scores) {
       highest = block.larger(block.larger(score[2 * half], score[2 * half + 1]),
                              highest);
     }
-    highest = block.lanes.combine(
+    all[half] = block.lanes.combine(
         highest, 4, [&](Value x, Value y) { return block.larger(x, y); });
+  }
+  return all;
+}
+
+std::array<Value, 2> FragmentSoftmax::weighAgainst(
+    RowState &state, const std::array<Value, 2> &greatest,
+    SmallVectorImpl<SumFragment> &scores, bool isMasked) {
+  std::array<Value, 2> decays;
+  for (int64_t half = 0; half < 2; ++half) {
+    Value highest = greatest[half];
     Value decay = buildPowerOfTwo(
         b, arith::SubFOp::create(b, state.highest[half], highest));
     Value total = arith::MulFOp::create(b, state.total[half], decay);
@@ -99,7 +108,6 @@ FragmentSoftmax::weigh(RowState &state, SmallVectorImpl<SumFragment> &scores,
   return decays;
 }
 
-/// Two numbers as a pair of elements of the cache's type.
 Value FragmentSoftmax::pairOf(Value x, Value y) {
   auto type = VectorType::get(2, b.getF32Type());
   Value both = vector::FromElementsOp::create(b, type, ValueRange{x, y});

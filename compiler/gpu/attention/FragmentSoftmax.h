@@ -24,14 +24,23 @@ public:
   explicit FragmentSoftmax(AttentionBlock &block)
       : block(block), k(block.k), b(block.b) {}
 
-  /// Before the first tile.
-  RowState begin();
+  /// Before the first tile, with sums of so many columns.
+  RowState begin(int64_t columns);
   /// Makes weights of the scores of the warp's positions of a tile, some of
   /// which are the lowest number with `isMasked`. What the sums before are to
   /// be multiplied by, of each row.
   std::array<mlir::Value, 2> weigh(RowState &state,
                                    llvm::SmallVectorImpl<SumFragment> &scores,
-                                   bool isMasked);
+                                   bool isMasked) {
+    return weighAgainst(state, highestOf(state, scores), scores, isMasked);
+  }
+  /// The same in two steps: the greatest score, of those before and the warp's
+  /// positions of a tile; weights by it, or by one that is greater.
+  std::array<mlir::Value, 2> highestOf(const RowState &state,
+                                       llvm::ArrayRef<SumFragment> scores);
+  std::array<mlir::Value, 2>
+  weighAgainst(RowState &state, const std::array<mlir::Value, 2> &highest,
+               llvm::SmallVectorImpl<SumFragment> &scores, bool isMasked);
   /// Adds the values of these positions with their weights to the sums before,
   /// times `decay`.
   void addValues(RowState &state, const std::array<mlir::Value, 2> &decay,
@@ -42,11 +51,13 @@ public:
   /// Behind the last tile: the totals of the warp's positions.
   void finish(RowState &state);
 
-private:
   void scaleSums(RowState &state, const std::array<mlir::Value, 2> &decay);
+  /// Two numbers as a pair of elements of the cache's type.
+  mlir::Value pairOf(mlir::Value x, mlir::Value y);
+
+private:
   /// Of 16 positions from the n-th eight of them on.
   LeftFragment leftOf(llvm::ArrayRef<SumFragment> weights, size_t n);
-  mlir::Value pairOf(mlir::Value x, mlir::Value y);
 
   AttentionBlock &block;
   KernelBuilder &k;

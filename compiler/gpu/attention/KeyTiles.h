@@ -4,14 +4,12 @@
 #define TFC_COMPILER_GPU_ATTENTION_KEYTILES_H
 
 #include "compiler/gpu/attention/DeviceCache.h"
-#include "compiler/gpu/product/MatrixFragments.h"
+#include "compiler/gpu/attention/StagedRows.h"
 
 namespace tfc {
 
 /// The keys, and the values, of a head in a block of the cache. A row is a
-/// position; behind each there are 16 bytes that nobody uses, so that eight
-/// rows of a tile of 8 x 8 lie in different banks: head_dim is a multiple
-/// of 16.
+/// position; head_dim is a multiple of 16.
 class KeyTiles {
 public:
   /// Threads of a block.
@@ -25,7 +23,7 @@ public:
 
   /// Of both tiles.
   static int64_t bytesOf(int64_t headDim) {
-    return 2 * kPositions * rowBytesOf(headDim);
+    return 2 * StagedRows::bytesOf(kPositions, headDim);
   }
 
   /// Asks for the positions [from, to) of a head's block, whose keys or values
@@ -39,13 +37,19 @@ public:
 
   /// Right sides of q . K for 16 positions from `position` on and 16 columns
   /// from `column` on: two fragments of 8 positions.
-  LeftFragment loadKeys(mlir::Value position, int64_t column);
+  LeftFragment loadKeys(mlir::Value position, int64_t column) {
+    return rowsAt(memory).loadRows(position, k.constant(column));
+  }
   /// Right sides of p . V for as many: two fragments of 8 columns.
-  LeftFragment loadValues(mlir::Value position, int64_t column);
+  LeftFragment loadValues(mlir::Value position, int64_t column) {
+    return rowsAt(values()).loadColumns(position, k.constant(column));
+  }
 
 private:
-  static int64_t rowBytesOf(int64_t headDim) { return 2 * headDim + 16; }
   mlir::Value values();
+  StagedRows rowsAt(mlir::Value rows) {
+    return StagedRows(k, rows, lane, cache.headDim);
+  }
   void copy(mlir::Value to, mlir::Value source, mlir::Value from,
             mlir::Value end);
 
@@ -53,6 +57,13 @@ private:
   const DeviceCache &cache;
   mlir::Value memory, thread, lane;
 };
+
+/// Asks for the positions [from, end) of a head's block of the cache at
+/// `source`, of `columns` numbers each, in `to`; others are zero. The threads
+/// of the block, KeyTiles::kThreads, all take part.
+void copyPositions(KernelBuilder &k, StagedRows to, mlir::Value source,
+                   int64_t columns, mlir::Value thread, mlir::Value from,
+                   mlir::Value end);
 
 } // namespace tfc
 

@@ -3,10 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/attention/TensorAttention.h"
 
-#include "compiler/gpu/attention/AttentionParts.h"
-#include "compiler/gpu/attention/CombineParts.h"
 #include "compiler/gpu/attention/FragmentScores.h"
 #include "compiler/gpu/attention/FragmentSoftmax.h"
+#include "compiler/gpu/attention/SharedBuffer.h"
 #include "compiler/gpu/attention/WarpMerge.h"
 #include "compiler/gpu/attention/WarpgroupTiles.h"
 #include "compiler/gpu/product/WarpgroupMatrices.h"
@@ -26,8 +25,6 @@ using namespace tfc;
 
 /// Shared memory that a kernel has without asking the driver for more.
 static constexpr int64_t kSharedBytes = 48 << 10;
-/// The state space of shared memory in pointers and buffers.
-static constexpr unsigned kSharedSpace = 3;
 /// Blocks of a part that a multiprocessor is to have registers for at once, so
 /// that memory is asked for enough; and up to which width they suffice.
 static constexpr int32_t kBlocksAtOnce = 3;
@@ -49,7 +46,6 @@ public:
   void emit();
 
 private:
-  Value allocateShared();
   void emitItem(const WorkItem &item, Value head);
   void emitParts(const WorkItem &item, Value head, Value first);
   void beginItem(const WorkItem &item, Value head);
@@ -78,20 +74,6 @@ private:
 
 } // namespace
 
-Value TensorAttention::allocateShared() {
-  int64_t bytes = block.isGroup ? WarpgroupTiles::bytesOf(block.cache.headDim)
-                                : KeyTiles::bytesOf(block.cache.headDim);
-  auto type = MemRefType::get({bytes}, b.getI8Type(), AffineMap(),
-                              b.getI64IntegerAttr(kSharedSpace));
-  Value buffer = memref::AllocaOp::create(
-      b, type, b.getI64IntegerAttr(block.isGroup ? kSwizzleBytes : 128));
-  Value address = arith::IndexCastOp::create(
-      b, b.getI64Type(),
-      memref::ExtractAlignedPointerAsIndexOp::create(b, buffer));
-  return LLVM::IntToPtrOp::create(
-      b, LLVM::LLVMPointerType::get(b.getContext(), kSharedSpace), address);
-}
-
 void TensorAttention::emit() {
   int64_t heads = block.op.getNumHeads();
   KernelBuilder::Values axes = {
@@ -111,7 +93,11 @@ void TensorAttention::emit() {
           b.getInsertionBlock()->getParentOp()->setAttr(kBeginsAloneAttrName,
                                                         b.getUnitAttr());
         }
-        memory = allocateShared();
+        int64_t headDim = block.cache.headDim;
+        memory = block.isGroup
+                     ? allocateShared(b, WarpgroupTiles::bytesOf(headDim),
+                                      kSwizzleBytes)
+                     : allocateShared(b, KeyTiles::bytesOf(headDim), 128);
         block.beginThread(places.back());
         // Items of the other loop are not for this one, as a block.
         Value isOwn = block.isFew(item);
@@ -181,11 +167,12 @@ RowState TensorAttention::addTiles(const WorkItem &item) {
   Value first =
       k.scale(k.divide(begin, KeyTiles::kPositions), KeyTiles::kPositions);
   askFor(item, first, /*areKeys=*/true);
-  RowState state = RowState::unpack(
-      k.loop(first, end, KeyTiles::kPositions, softmax.begin().pack(),
-             [&](Value begin, ValueRange state) {
-               return addTile(item, begin, state).pack();
-             }));
+  RowState state =
+      RowState::unpack(k.loop(first, end, KeyTiles::kPositions,
+                              softmax.begin(block.cache.headDim).pack(),
+                              [&](Value begin, ValueRange state) {
+                                return addTile(item, begin, state).pack();
+                              }));
   softmax.finish(state);
   return state;
 }
@@ -298,67 +285,13 @@ void TensorAttention::storeRows(const RowState &state) {
   }
 }
 
-bool tfc::suitsTensorCores(transformer::CacheType type) {
-  return !type.getElementType().isF32() && type.getHeadDim() % 16 == 0 &&
+bool tfc::suitsTensorTiles(transformer::CacheType type) {
+  return !type.isLatent() && !type.getElementType().isF32() &&
+         type.getHeadDim() % 16 == 0 &&
          KeyTiles::bytesOf(type.getHeadDim()) <= kSharedBytes;
 }
 
-bool tfc::suitsTensorCores(transformer::PagedAttentionOp op) {
-  transformer::CacheType type = op.getCache().getType();
-  Type query = cast<MemRefType>(op.getQuery().getType()).getElementType();
-  return suitsTensorCores(type) && query == type.getElementType() &&
-         AttentionScore::isOfProduct(op);
-}
-
-/// The items of few queries, if there may be one: the host knows how many
-/// tokens and sequences there are, and that a sequence's last item has the
-/// rest.
-static void expandFew(AttentionBlock &block, Value step) {
-  KernelBuilder &k = block.k;
-  ImplicitLocOpBuilder &b = block.b;
-  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
-  Value sequences = loadIndex(b, step, offsetof(tfc_step_v0, n_sequences), 64);
-  Value last = k.remainder(k.subtract(tokens, k.constant(1)), kTensorQueryRows);
-  Value isSome =
-      arith::OrIOp::create(b, k.isLess(k.constant(1), sequences),
-                           k.isLess(last, k.constant(block.fewQueries())));
-  k.when(isSome, [&] {
-    // An encoder's sequences have few queries where they are short.
-    if (block.op.getCache().getType().isScratch()) {
-      TensorAttention(block).emit();
-      return;
-    }
-    AttentionParts parts(block, AttentionParts::allocate(block, step));
-    Value numBlocks = AttentionParts::countBlocks(block, step);
-    TensorAttention(block, &parts, numBlocks).emit();
-    CombineParts(block, parts).emit();
-  });
-}
-
-/// The others: no item has more tokens than there are beside one for each of
-/// the other items.
-static void expandMany(AttentionBlock &block, Value step) {
-  KernelBuilder &k = block.k;
-  ImplicitLocOpBuilder &b = block.b;
-  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
-  Value items = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
-  Value most = k.subtract(tokens, k.subtract(items, k.constant(1)));
-  k.when(k.isLess(k.constant(block.fewQueries()), most),
-         [&] { TensorAttention(block).emit(); });
-}
-
-void tfc::expandTensorAttention(transformer::PagedAttentionOp op,
-                                const DeviceCache &cache, Value step,
-                                bool hasWarpgroups, RewriterBase &rewriter) {
-  rewriter.setInsertionPoint(op);
-  AttentionBlock few(op, cache, step, /*isShared=*/true, /*isGroup=*/false,
-                     rewriter);
-  if (few.fewQueries() != 0) {
-    expandFew(few, step);
-  }
-  rewriter.setInsertionPoint(op);
-  bool isGroup = hasWarpgroups && WarpgroupTiles::suits(cache.headDim);
-  AttentionBlock many(op, cache, step, /*isShared=*/false, isGroup, rewriter);
-  expandMany(many, step);
-  rewriter.eraseOp(op);
+void tfc::emitTensorAttention(AttentionBlock &block, AttentionParts *parts,
+                              Value numBlocks) {
+  TensorAttention(block, parts, numBlocks).emit();
 }

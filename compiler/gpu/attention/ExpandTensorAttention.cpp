@@ -1,0 +1,164 @@
+// Attention by tensor cores: which kernels do it, and which items each does.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/attention/ExpandTensorAttention.h"
+
+#include "compiler/gpu/attention/CombineParts.h"
+#include "compiler/gpu/attention/ExpandCacheRows.h"
+#include "compiler/gpu/attention/TensorAttention.h"
+#include "compiler/gpu/attention/WarpgroupTiles.h"
+#include "compiler/gpu/attention/WideAttention.h"
+#include "compiler/kernel/StepFields.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace tfc;
+
+/// Fragments of rows of a block of WideAttention, at most: of prompts as many
+/// as use each key often.
+static constexpr int64_t kFewFragments = 1;
+static constexpr int64_t kManyFragments = 4;
+
+static bool suitsDevice(transformer::CacheType type, Value query,
+                        const TensorDevice &device) {
+  Type element = cast<MemRefType>(query.getType()).getElementType();
+  return element == type.getElementType() &&
+         (suitsTensorTiles(type) ||
+          WideForm::find(type, device.sharedBytes, kFewFragments));
+}
+
+bool tfc::suitsTensorCores(transformer::PagedAttentionOp op,
+                           const TensorDevice &device) {
+  return AttentionScore::isOfProduct(op) &&
+         suitsDevice(op.getCache().getType(), op.getQuery(), device);
+}
+
+bool tfc::suitsTensorCores(transformer::PagedLatentOp op,
+                           const TensorDevice &device) {
+  return suitsDevice(op.getCache().getType(), op.getQuery(), device);
+}
+
+namespace {
+
+/// The loops of one op.
+class TensorLoops {
+public:
+  TensorLoops(transformer::PagedAttentionOp op, const DeviceCache &cache,
+              Value step, const TensorDevice &device, OpBuilder &builder)
+      : op(op), cache(cache), step(step), device(device), builder(builder),
+        isWide(!suitsTensorTiles(op.getCache().getType())) {}
+
+  void emitFew();
+  void emitMany();
+
+private:
+  void emitLoop(AttentionBlock &block, bool isFew,
+                AttentionParts *parts = nullptr, Value numBlocks = Value());
+
+  transformer::PagedAttentionOp op;
+  const DeviceCache &cache;
+  Value step;
+  const TensorDevice &device;
+  OpBuilder &builder;
+  bool isWide;
+};
+
+} // namespace
+
+void TensorLoops::emitLoop(AttentionBlock &block, bool isFew,
+                           AttentionParts *parts, Value numBlocks) {
+  if (!isWide) {
+    emitTensorAttention(block, parts, numBlocks);
+    return;
+  }
+  std::optional<WideForm> form =
+      WideForm::find(op.getCache().getType(), device.sharedBytes,
+                     isFew ? kFewFragments : kManyFragments);
+  WideAttention(block, *form, isFew, parts, numBlocks).emit();
+}
+
+/// The items of few queries, if there may be one: the host knows how many
+/// tokens and sequences there are, and that a sequence's last item has the
+/// rest.
+void TensorLoops::emitFew() {
+  AttentionBlock block(op, cache, step, /*isShared=*/true, /*isGroup=*/false,
+                       builder, isWide);
+  if (block.fewQueries() == 0) {
+    return;
+  }
+  KernelBuilder &k = block.k;
+  ImplicitLocOpBuilder &b = block.b;
+  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
+  Value sequences = loadIndex(b, step, offsetof(tfc_step_v0, n_sequences), 64);
+  Value last = k.remainder(k.subtract(tokens, k.constant(1)), kTensorQueryRows);
+  Value isSome =
+      arith::OrIOp::create(b, k.isLess(k.constant(1), sequences),
+                           k.isLess(last, k.constant(block.fewQueries())));
+  k.when(isSome, [&] {
+    // An encoder's sequences have few queries where they are short.
+    if (op.getCache().getType().isScratch()) {
+      emitLoop(block, /*isFew=*/true);
+      return;
+    }
+    AttentionParts parts(block, AttentionParts::allocate(block, step));
+    Value numBlocks = AttentionParts::countBlocks(block, step);
+    emitLoop(block, /*isFew=*/true, &parts, numBlocks);
+    CombineParts(block, parts).emit();
+  });
+}
+
+/// The others: no item has more tokens than there are beside one for each of
+/// the other items.
+void TensorLoops::emitMany() {
+  bool isGroup =
+      !isWide && device.hasWarpgroups && WarpgroupTiles::suits(cache.headDim);
+  AttentionBlock block(op, cache, step, /*isShared=*/isWide, isGroup, builder,
+                       isWide);
+  KernelBuilder &k = block.k;
+  ImplicitLocOpBuilder &b = block.b;
+  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
+  Value items = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
+  Value most = k.subtract(tokens, k.subtract(items, k.constant(1)));
+  k.when(k.isLess(k.constant(block.fewQueries()), most),
+         [&] { emitLoop(block, /*isFew=*/false); });
+}
+
+void tfc::expandTensorAttention(transformer::PagedAttentionOp op,
+                                const DeviceCache &cache, Value step,
+                                const TensorDevice &device,
+                                RewriterBase &rewriter) {
+  TensorLoops loops(op, cache, step, device, rewriter);
+  rewriter.setInsertionPoint(op);
+  loops.emitFew();
+  rewriter.setInsertionPoint(op);
+  loops.emitMany();
+  rewriter.eraseOp(op);
+}
+
+/// All heads share the one of keys. The op is never seen by a verifier, which
+/// would ask for values as wide as keys.
+void tfc::expandTensorAttention(transformer::PagedLatentOp op,
+                                const DeviceCache &cache, Value step,
+                                const TensorDevice &device,
+                                RewriterBase &rewriter) {
+  expandLatentRows(op, cache, step, rewriter);
+  rewriter.setInsertionPoint(op);
+  Value scale = arith::ConstantOp::create(
+      rewriter, op.getLoc(),
+      rewriter.getF32FloatAttr(op.getScale().convertToDouble()));
+  auto attention = transformer::PagedAttentionOp::create(
+      rewriter, op.getLoc(), /*result=*/Type(), op.getQuery(), scale,
+      op.getCache(), op.getLayer(), op.getBatch(), /*bias=*/Value(),
+      /*left=*/Value(), /*right=*/Value(), /*slopes=*/Value(),
+      /*sinks=*/Value(), /*relative_keys=*/Value(),
+      /*relative_queries=*/Value(), /*relative_values=*/Value(),
+      /*distance_rows=*/Value(), /*query_bias=*/Value(),
+      /*relative_bias=*/Value(), /*segments=*/Value(),
+      /*segment_bias=*/Value(), /*types=*/Value(), op.getInit(),
+      transformer::Mask::Causal, op.getNumHeads(), /*cap=*/FloatAttr(),
+      /*log_base=*/FloatAttr(), /*rounded_slopes=*/false,
+      /*sparse_block=*/IntegerAttr(), /*random_blocks=*/IntegerAttr(),
+      /*factors=*/TypeAttr());
+  rewriter.eraseOp(op);
+  expandTensorAttention(attention, cache, step, device, rewriter);
+}
