@@ -18,30 +18,24 @@ Value KeyTiles::values() {
                       StagedRows::bytesOf(kPositions, cache.headDim));
 }
 
-void KeyTiles::copy(Value to, Value source, Value from, Value end) {
-  copyPositions(k, rowsAt(to), source, cache.headDim, thread, from, end);
-}
-
 /// A head's rows lie one after the other, as its copies do.
-void tfc::copyPositions(KernelBuilder &k, StagedRows to, Value source,
-                        int64_t columns, Value thread, Value from, Value end) {
+void KeyTiles::copy(Value to, Value source, Value from, Value end) {
   ImplicitLocOpBuilder &b = k.builder();
   constexpr int64_t perCopy = kCopyBytes / 2;
-  int64_t perRow = columns / perCopy;
+  int64_t perRow = cache.headDim / perCopy;
   Value device = LLVM::AddrSpaceCastOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext(), kGlobalSpace), source);
   Type word = b.getI32Type();
   Value all = arith::ConstantOp::create(b, b.getI32IntegerAttr(kCopyBytes));
   Value none = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
-  for (int64_t first = 0; first < KeyTiles::kPositions * perRow;
-       first += KeyTiles::kThreads) {
+  for (int64_t first = 0; first < kPositions * perRow; first += kThreads) {
     Value part = k.add(thread, first);
     Value row = k.divide(part, perRow), column = k.remainder(part, perRow);
     Value isInside = arith::AndIOp::create(
         b, k.isLess(row, end),
         arith::CmpIOp::create(b, arith::CmpIPredicate::sge, row, from));
     Value fill = arith::SelectOp::create(b, word, isInside, all, none);
-    copyAsync(b, to.addressOf(row, k.scale(column, perCopy)),
+    copyAsync(b, rowsAt(to).addressOf(row, k.scale(column, perCopy)),
               buildAddress(b, device, part, kCopyBytes), fill);
   }
 }

@@ -58,13 +58,6 @@ private:
   mlir::Value memory, thread, lane;
 };
 
-/// Asks for the positions [from, end) of a head's block of the cache at
-/// `source`, of `columns` numbers each, in `to`; others are zero. The threads
-/// of the block, KeyTiles::kThreads, all take part.
-void copyPositions(KernelBuilder &k, StagedRows to, mlir::Value source,
-                   int64_t columns, mlir::Value thread, mlir::Value from,
-                   mlir::Value end);
-
 } // namespace tfc
 
 #endif // TFC_COMPILER_GPU_ATTENTION_KEYTILES_H
