@@ -77,7 +77,8 @@ struct LowerHeadLinear : OpRewritePattern<transformer::HeadLinearOp> {
           return arith::IndexCastOp::create(inside, inside.getI32Type(), head);
         });
     auto linear = transformer::ExpertLinearOp::create(
-        b, cut, numbers, op.getWeight(), /*bias=*/Value(), /*factor=*/Value(),
+        b, RankedTensorType::get({ShapedType::kDynamic, width}, elementOf(op)),
+        cut, numbers, op.getWeight(), /*bias=*/Value(), /*factor=*/Value(),
         transformer::Activation::Identity);
     // Here, as nobody comes back to what patterns make.
     Value products = buildExpertProduct(b, linear);

@@ -160,14 +160,18 @@ static LogicalResult lowerOutput(transformer::OutputOp op) {
 /// Whether kernels of rows do a product: rows of f32 or of 16 bits, whole times
 /// `multiple` elements of the latter long, and a matrix of the same, or of
 /// integers beside 16 bits.
-static bool isOfRows(Value input, Value weight, int64_t multiple) {
-  Type element = getElementTypeOrSelf(input);
+static bool isOfRows(Type element, int64_t width, Value weight,
+                     int64_t multiple) {
   Type kept = getElementTypeOrSelf(weight);
   bool isNarrow = element.isFloat(16);
-  int64_t halves = transformer::widthOf(input) * (isNarrow ? 1 : 2);
   return (isNarrow || element.isF32()) &&
          (kept == element || (isNarrow && kept.isInteger())) &&
-         halves % multiple == 0;
+         width * (isNarrow ? 1 : 2) % multiple == 0;
+}
+
+static bool isOfRows(Value input, Value weight, int64_t multiple) {
+  return isOfRows(getElementTypeOrSelf(input), transformer::widthOf(input),
+                  weight, multiple);
 }
 
 /// Says that there are products that no kernel reads, by the first one.
@@ -302,19 +306,25 @@ static void packExperts(ModuleOp module, int64_t panel, int64_t bf16Word) {
   module.walk([&](transformer::HeadLinearOp op) { packWeight(op); });
 }
 
-/// Matrices of experts, floats that nobody else reads; products that kernels do
-/// not do are added to `plain`.
+/// Matrices of experts and of heads, floats that nobody else reads; products
+/// that kernels do not do are added to `plain`.
 static void packExpertRows(ModuleOp module, int64_t multiple,
                            SmallVectorImpl<Operation *> &plain) {
   SymbolTable symbols(module);
-  module.walk([&](transformer::ExpertLinearOp op) {
-    auto weight = op.getWeight().getDefiningOp<transformer::WeightOp>();
-    if (weight && isOfRows(op.getInput(), op.getWeight(), multiple)) {
+  auto packWeight = [&](auto op) {
+    auto weight =
+        op.getWeight().template getDefiningOp<transformer::WeightOp>();
+    // Of a head's columns some may be none of the product's.
+    int64_t width = op.getWeight().getType().getShape().back();
+    if (weight && isOfRows(getElementTypeOrSelf(op.getInput()), width,
+                           op.getWeight(), multiple)) {
       pack(symbols.lookup(weight.getName()), /*panel=*/1, /*word=*/1);
     } else {
       plain.push_back(op);
     }
-  });
+  };
+  module.walk([&](transformer::ExpertLinearOp op) { packWeight(op); });
+  module.walk([&](transformer::HeadLinearOp op) { packWeight(op); });
 }
 
 /// Those of such products alone are for kernels, which read them as they are,

@@ -15,9 +15,9 @@ using namespace mlir;
 using namespace tfc;
 
 /// Fragments of rows of a block of WideAttention, at most: of prompts as many
-/// as use each key often.
+/// as leave registers for two blocks a multiprocessor.
 static constexpr int64_t kFewFragments = 1;
-static constexpr int64_t kManyFragments = 4;
+static constexpr int64_t kManyFragments = 2;
 
 static bool suitsDevice(transformer::CacheType type, Value query,
                         const TensorDevice &device) {
