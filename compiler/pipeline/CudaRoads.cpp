@@ -161,6 +161,7 @@ static void buildBuffer(OpPassManager &pm, const PipelineOptions &options) {
   kernels.warpgroups = options.target.hasWarpgroups();
   pm.addPass(createExpandDeviceKernelsPass(kernels));
   pm.addPass(createExpandDeviceExpertsPass());
+  pm.addPass(createExpandDeviceRecurrencesPass());
   pm.addPass(createExpandScalarKernelsPass());
   expandMath(pm);
   clean(pm);

@@ -1,0 +1,41 @@
+// How warps share out the matrix of a head of a recurrence.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/recurrent/HeadSplit.h"
+
+#include "compiler/gpu/thread/WarpBuilder.h"
+#include "dialect/ShapeUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace tfc;
+
+/// Keys of a lane, at most: its key and its query are as many registers each,
+/// and there are those of the tokens that are on their way.
+static constexpr int64_t kMaxKeys = 16;
+/// Columns of a warp, at least, where a lane has as many: a sector of memory.
+static constexpr int64_t kSectorColumns = 8;
+/// Columns of a lane.
+static constexpr int64_t kMinColumns = 2;
+static constexpr int64_t kMaxColumns = 4;
+
+HeadSplit::HeadSplit(transformer::RaggedRecurrenceOp op)
+    : keys(transformer::widthOf(op.getKey()) /
+           static_cast<int64_t>(op.getKeyHeads())),
+      values(transformer::widthOf(op.getValue()) /
+             static_cast<int64_t>(op.getHeads())),
+      lanes(1) {
+  while (lanes < WarpBuilder::kLanes && lanes * kMaxKeys < keys) {
+    lanes *= 2;
+  }
+  laneKeys = llvm::divideCeil(keys, lanes);
+  int64_t groups = WarpBuilder::kLanes / lanes;
+  columns = std::clamp(kSectorColumns / groups, kMinColumns, kMaxColumns);
+  while (values % columns != 0) {
+    columns /= 2;
+  }
+}
+
+bool HeadSplit::fits() const { return laneKeys <= kMaxKeys; }
+
+int64_t HeadSplit::warpColumns() const {
+  return WarpBuilder::kLanes / lanes * columns;
+}
