@@ -42,12 +42,19 @@ public:
   void emit();
 
 private:
+  /// What goes from token to token.
+  struct Carried {
+    ValueRange matrix;       // the lane's
+    ValueRange parts, value; // of the token before: the lane's parts of sums
+    ValueRange result;       // of the one before that
+    ValueRange arrivals;     // rows of this one and of those that come
+  };
+
   bool adds() { return op.getRule() == transformer::RecurrenceRule::Add; }
   void place(ValueRange places);
   void emitTokens();
-  /// What the loop carries from token to token: the matrix, what the token
-  /// before gives, and the rows of those that come.
-  Values advance(Value t, ValueRange carried);
+  Values advance(Value t, ValueRange before);
+  Carried splitCarried(ValueRange values);
 
   /// The lane's part of the matrix, the columns of a key beside each other.
   Values loadMatrix();
@@ -68,8 +75,10 @@ private:
   Values multiply(ValueRange keys, ValueRange matrix);
   /// The sums of all lanes that share a column.
   Values sum(ValueRange parts);
-  /// What token `t` gives, of `sums` in all lanes and its value.
-  void storeResult(Value t, ValueRange sums, ValueRange value, Value isThere);
+  /// What a token gives, of the sums of all lanes and its value.
+  Values skipState(ValueRange sums, ValueRange value);
+  /// What token `t` gives, if there is one.
+  void storeResult(Value t, ValueRange result);
 
   Value both(Value x, Value y) { return arith::AndIOp::create(b, x, y); }
   Value select(Value condition, Value x, Value y) {
@@ -90,6 +99,7 @@ private:
   SequenceState state;
   Value head, part;           // the lane's, of those that share a column
   Value column, isOwn;        // its first one of the head; there is one
+  Value lastToken;            // of the sequence, in the step
   Value firstKey, firstValue; // columns of the rows
   Values isKey;               // of the lane's, where some are missing
   Value skip;
@@ -100,6 +110,9 @@ private:
 void WarpRecurrence::place(ValueRange places) {
   StateLayout layout(op.getState().getType());
   state = loadState(k, step, layout, places[0], op.getLayer(), op.getFirst());
+  // Of a sequence without tokens it is another's row, which nobody uses.
+  Value end = k.add(state.firstToken, state.count);
+  lastToken = k.max(k.subtract(end, k.constant(1)), k.constant(0));
   head = places[1];
   warp.lane = places[3];
   part = k.remainder(warp.lane, split.lanes);
@@ -190,9 +203,7 @@ void WarpRecurrence::loadKeys(Values &loaded, Value rows, Value token) {
 }
 
 Values WarpRecurrence::loadToken(Value t) {
-  Value last = k.subtract(state.count, k.constant(1));
-  // Of a sequence without tokens it is another's row, which nobody uses.
-  Value token = k.max(k.add(state.firstToken, k.min(t, last)), k.constant(0));
+  Value token = k.min(k.add(state.firstToken, t), lastToken);
   Values loaded;
   loadKeys(loaded, op.getKey(), token);
   loadKeys(loaded, op.getQuery(), token);
@@ -258,85 +269,97 @@ Values WarpRecurrence::sum(ValueRange parts) {
                       });
 }
 
-void WarpRecurrence::storeResult(Value t, ValueRange sums, ValueRange value,
-                                 Value isThere) {
-  Value isFirst = k.isEqual(part, k.constant(0));
-  k.when(both(isThere, both(isOwn, isFirst)), [&] {
-    Values results(sums);
-    if (op.getSkip()) {
-      for (auto [result, number] : llvm::zip_equal(results, value)) {
-        result = fma(skip, number, result);
-      }
+Values WarpRecurrence::skipState(ValueRange sums, ValueRange value) {
+  Values results(sums);
+  if (op.getSkip()) {
+    for (auto [result, number] : llvm::zip_equal(results, value)) {
+      result = fma(skip, number, result);
     }
+  }
+  return results;
+}
+
+void WarpRecurrence::storeResult(Value t, ValueRange result) {
+  Value isFirst = k.isEqual(part, k.constant(0));
+  Value isThere = k.isAtMost(k.constant(0), t);
+  k.when(both(isThere, both(isOwn, isFirst)), [&] {
     auto type = VectorType::get(split.columns, b.getF32Type());
-    storeRowVector(k, vector::FromElementsOp::create(b, type, results),
+    storeRowVector(k, vector::FromElementsOp::create(b, type, result),
                    op.getInit(), k.add(state.firstToken, t), firstValue);
   });
 }
 
 //===-- tokens ------------------------------------------------------------===//
 
-Values WarpRecurrence::advance(Value t, ValueRange carried) {
-  auto columns = static_cast<size_t>(split.columns);
-  auto take = [&](size_t count) {
-    ValueRange taken = carried.take_front(count);
-    carried = carried.drop_front(count);
-    return taken;
-  };
-  ValueRange matrix = take(columns * static_cast<size_t>(split.laneKeys));
-  ValueRange lateParts = take(columns), lateValue = take(columns);
+/// A result is stored two tokens later, before anything else: behind the
+/// exchanges a branch would keep what does not need them from going on.
+Values WarpRecurrence::advance(Value t, ValueRange before) {
+  Carried carried = splitCarried(before);
+  storeResult(k.subtract(t, k.constant(2)), carried.result);
   Values coming = loadToken(k.add(t, kAhead));
-  ValueRange loaded = take(coming.size());
+  ValueRange loaded = carried.arrivals.take_front(coming.size());
   Values key = widenKeys(loaded), query = widenKeys(loaded);
   Values value = widen(loaded[0]);
   Value decay = widen(loaded[1]).front(), beta = widen(loaded[2]).front();
   // Nobody waits for what the token before gives: its exchanges go with those
   // that this one needs.
-  Values parts(lateParts);
+  Values parts(carried.parts);
   if (!adds()) {
-    parts.append(multiply(key, matrix));
+    parts.append(multiply(key, carried.matrix));
   }
   Values sums = sum(parts);
+  Values result =
+      skipState(ArrayRef(sums).take_front(split.columns), carried.value);
   Values change = value;
   for (auto [i, number] : llvm::enumerate(change)) {
     if (!adds()) {
-      Value known = product(decay, sums[columns + i]);
+      Value known = product(decay, sums[split.columns + i]);
       number = arith::SubFOp::create(b, number, known);
     }
     number = product(beta, number);
   }
   Values next;
-  for (size_t i = 0; i < matrix.size(); ++i) {
-    next.push_back(
-        fma(key[i / columns], change[i % columns], product(decay, matrix[i])));
+  for (auto [i, number] : llvm::enumerate(carried.matrix)) {
+    next.push_back(fma(key[i / split.columns], change[i % split.columns],
+                       product(decay, number)));
   }
-  Values result = multiply(query, next);
-  storeResult(k.subtract(t, k.constant(1)), ArrayRef(sums).take_front(columns),
-              lateValue, k.isLess(k.constant(0), t));
-  next.append(result);
+  next.append(multiply(query, next));
   next.append(value);
-  llvm::append_range(next, carried);
+  next.append(result);
+  llvm::append_range(next, carried.arrivals.drop_front(coming.size()));
   next.append(coming);
   return next;
 }
 
+WarpRecurrence::Carried WarpRecurrence::splitCarried(ValueRange values) {
+  auto take = [&](int64_t count) {
+    ValueRange taken = values.take_front(count);
+    values = values.drop_front(count);
+    return taken;
+  };
+  Carried carried;
+  carried.matrix = take(split.laneKeys * split.columns);
+  carried.parts = take(split.columns);
+  carried.value = take(split.columns);
+  carried.result = take(split.columns);
+  carried.arrivals = values;
+  return carried;
+}
+
 void WarpRecurrence::emitTokens() {
-  Values carried = loadMatrix();
-  size_t numbers = carried.size();
-  auto columns = static_cast<size_t>(split.columns);
-  carried.append(2 * columns, k.number(0));
+  Values inits = loadMatrix();
+  inits.append(3 * split.columns, k.number(0));
   for (int64_t t = 0; t < kAhead; ++t) {
-    carried.append(loadToken(k.constant(t)));
+    inits.append(loadToken(k.constant(t)));
   }
-  carried =
-      k.loop(k.constant(0), state.count, 1, carried,
+  Values left =
+      k.loop(k.constant(0), state.count, 1, inits,
              [&](Value t, ValueRange before) { return advance(t, before); });
-  ArrayRef<Value> left = carried;
-  storeMatrix(left.take_front(numbers));
-  left = left.drop_front(numbers);
+  Carried carried = splitCarried(left);
+  storeMatrix(carried.matrix);
+  storeResult(k.subtract(state.count, k.constant(2)), carried.result);
   storeResult(k.subtract(state.count, k.constant(1)),
-              sum(left.take_front(columns)), left.slice(columns, columns),
-              k.isLess(k.constant(0), state.count));
+              skipState(sum(carried.parts), carried.value));
 }
 
 void WarpRecurrence::emit() {
