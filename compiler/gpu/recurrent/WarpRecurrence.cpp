@@ -291,12 +291,14 @@ void WarpRecurrence::storeResult(Value t, ValueRange result) {
 
 //===-- tokens ------------------------------------------------------------===//
 
-/// A result is stored two tokens later, before anything else: behind the
-/// exchanges a branch would keep what does not need them from going on.
+/// A result is stored two tokens later, in front of the exchanges: a branch
+/// behind them would keep what does not need them from going on. The rows to
+/// come are asked for in front of the branch, else LLVM moves them to the next
+/// token.
 Values WarpRecurrence::advance(Value t, ValueRange before) {
   Carried carried = splitCarried(before);
-  storeResult(k.subtract(t, k.constant(2)), carried.result);
   Values coming = loadToken(k.add(t, kAhead));
+  storeResult(k.subtract(t, k.constant(2)), carried.result);
   ValueRange loaded = carried.arrivals.take_front(coming.size());
   Values key = widenKeys(loaded), query = widenKeys(loaded);
   Values value = widen(loaded[0]);
