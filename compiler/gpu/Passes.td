@@ -174,14 +174,14 @@ def ExpandDeviceRecurrencesPass
     }
     ```
 
-    Dialects: structured ops and loops to scf, gpu, vector, arith, math, memref,
-    llvm.
+    Dialects: structured ops and loops to scf, gpu, nvvm, vector, arith, math,
+    memref, llvm.
   }];
   let dependentDialects = [
-    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
-    "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"numExpanded", "num-expanded",
               "recurrences and convolutions expanded">];

@@ -14,6 +14,10 @@ namespace tfc {
 struct HeadSplit {
   explicit HeadSplit(transformer::RaggedRecurrenceOp op);
 
+  /// Tokens whose rows are on their way while one is computed: memory answers
+  /// later than a token takes.
+  static constexpr int64_t kAhead = 2;
+
   /// Whether a lane's part stays in its registers.
   bool fits() const;
   /// Whether the last lanes have rows that there are none of.

@@ -12,6 +12,7 @@
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -24,9 +25,6 @@ using Values = KernelBuilder::Values;
 
 /// Bytes of the widest access of a thread.
 static constexpr int64_t kAccessBytes = 16;
-/// Tokens whose rows are on their way while one is computed: memory answers
-/// later than a token takes.
-static constexpr int64_t kAhead = 2;
 /// Chains of a lane's sum: an addition is waited for as long as four are begun.
 static constexpr int64_t kChains = 2;
 
@@ -166,6 +164,11 @@ Values WarpRecurrence::loadMatrix() {
 }
 
 void WarpRecurrence::storeMatrix(ValueRange matrix) {
+  // Lanes that have less have read what is another's, which may be replaced.
+  if (split.hasRest() || split.values % split.warpColumns() != 0) {
+    Value all = arith::ConstantIntOp::create(b, -1, 32);
+    NVVM::SyncWarpOp::create(b, all);
+  }
   auto type = VectorType::get(split.columns, b.getF32Type());
   for (int64_t key = 0; key < split.laneKeys; ++key) {
     Value isThere = split.hasRest() ? both(isOwn, isKey[key]) : isOwn;
@@ -297,7 +300,7 @@ void WarpRecurrence::storeResult(Value t, ValueRange result) {
 /// token.
 Values WarpRecurrence::advance(Value t, ValueRange before) {
   Carried carried = splitCarried(before);
-  Values coming = loadToken(k.add(t, kAhead));
+  Values coming = loadToken(k.add(t, HeadSplit::kAhead));
   storeResult(k.subtract(t, k.constant(2)), carried.result);
   ValueRange loaded = carried.arrivals.take_front(coming.size());
   Values key = widenKeys(loaded), query = widenKeys(loaded);
@@ -351,7 +354,7 @@ WarpRecurrence::Carried WarpRecurrence::splitCarried(ValueRange values) {
 void WarpRecurrence::emitTokens() {
   Values inits = loadMatrix();
   inits.append(3 * split.columns, k.number(0));
-  for (int64_t t = 0; t < kAhead; ++t) {
+  for (int64_t t = 0; t < HeadSplit::kAhead; ++t) {
     inits.append(loadToken(k.constant(t)));
   }
   Values left =
