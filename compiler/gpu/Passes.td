@@ -145,6 +145,56 @@ def ExpandDeviceKernelsPass
     Statistic<"numAttentions", "num-attentions", "attentions expanded">];
 }
 
+def ExpandDeviceRecurrencesPass
+    : Pass<"tfc-expand-device-recurrences", "::mlir::ModuleOp"> {
+  let summary = "recurrences and short convolutions become the work of warps";
+  let description = [{
+    `ragged_recurrence`, on buffers, becomes a parallel loop over sequences,
+    heads, stretches of a head's columns, and the 32 lanes of a warp. The head's
+    matrix, keys by values, is read once, stays in registers for all tokens, and
+    is written once. Lanes beside each other have up to 16 keys each of the same
+    columns: a sum over keys is two chains in each lane, their sum, and exchanges
+    between lanes, in an order that follows from the op's sizes alone. The
+    exchanges of what a token gives are those of the next token's key; rows are
+    asked for two tokens ahead.
+
+    `ragged_conv` becomes a parallel loop over stretches of 8 tokens and vectors
+    of columns: a thread has its columns of the stretch and of the rows before it
+    in registers. A warp looks for the sequence that its stretch is of. Who has
+    the first one of a sequence writes the rows that are kept.
+
+    What neither does is left as it is: heads of more than 512 keys, more than 9
+    taps.
+
+    ```mlir
+    transformer.ragged_recurrence %q, %k, %v, %decay, %beta, %s[%layer] at 0,
+        %batch heads 32 key_heads 16 outs(%y : memref<?x4096xbf16>) : ...
+    // becomes
+    scf.parallel (%sequence, %head, %stretch, %lane) = ...
+        to (%sequences, %c32, %c16, %c32) {
+      ...
+      %last:52 = scf.for %t = %c0 to %count step %c1 iter_args(...) {
+        ...
+        %other, %valid = gpu.shuffle xor %sum, %c4, %c32 : f32
+        ...
+      }
+      ...
+    }
+    ```
+
+    Dialects: structured ops and loops to scf, gpu, nvvm, vector, arith, math,
+    memref, llvm.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numExpanded", "num-expanded",
+              "recurrences and convolutions expanded">];
+}
+
 def DistributeRowsPass : Pass<"tfc-distribute-rows", "::mlir::ModuleOp"> {
   let summary = "a reduction along a row becomes the work of a warp";
   let description = [{

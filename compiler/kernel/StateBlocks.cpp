@@ -6,14 +6,18 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace tfc;
 
+/// A layer begins a line of the cache.
+static constexpr int64_t kLineBytes = 64;
+
 StateLayout::StateLayout(transformer::StateType type)
     : layers(type.getLayers()),
-      // A layer begins a line of the cache.
       layerBytes(static_cast<int64_t>(
-          llvm::alignTo(type.getWidth() * sizeof(float), 64))),
+          llvm::alignTo(type.getWidth() * sizeof(float), kLineBytes))),
       blockBytes(layers * layerBytes) {}
 
 LogicalResult tfc::describeState(func::FuncOp entry,
@@ -31,6 +35,12 @@ LogicalResult tfc::describeState(func::FuncOp entry,
                      layout.blockBytes, layout.layerBytes, /*query_rows=*/1,
                      /*window=*/0, transformer::Storage::F32, /*key_width=*/0));
   return success();
+}
+
+unsigned tfc::alignmentOfState(int64_t first, int64_t multiple) {
+  constexpr int64_t line = kLineBytes / sizeof(float);
+  int64_t common = std::gcd(line, std::gcd(first, multiple));
+  return static_cast<unsigned>(common * sizeof(float));
 }
 
 Value tfc::countSequences(KernelBuilder &k, Value step) {

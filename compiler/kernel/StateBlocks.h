@@ -38,6 +38,10 @@ SequenceState loadState(KernelBuilder &k, mlir::Value step,
                         const StateLayout &layout, mlir::Value number,
                         mlir::Value layer, int64_t first);
 
+/// Bytes that the address of a number of a layer's state is a multiple of, when
+/// it stands a multiple of `multiple` behind number `first`.
+unsigned alignmentOfState(int64_t first, int64_t multiple);
+
 /// How many sequences the step has.
 mlir::Value countSequences(KernelBuilder &k, mlir::Value step);
 

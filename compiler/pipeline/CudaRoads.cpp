@@ -162,6 +162,7 @@ static void buildBuffer(OpPassManager &pm, const PipelineOptions &options) {
   kernels.sharedBytes = options.target.sharedBytes();
   pm.addPass(createExpandDeviceKernelsPass(kernels));
   pm.addPass(createExpandDeviceExpertsPass());
+  pm.addPass(createExpandDeviceRecurrencesPass());
   pm.addPass(createExpandScalarKernelsPass());
   expandMath(pm);
   clean(pm);

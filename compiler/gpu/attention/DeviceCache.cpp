@@ -2,12 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/attention/DeviceCache.h"
 
-#include "compiler/gpu/rows/RowAlignment.h"
 #include "compiler/kernel/NarrowFloat.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -68,21 +65,4 @@ void DeviceCache::storeKept(KernelBuilder &k, Value vector,
   }
   bool isWide = type.getElementType().isF32();
   storeAligned(k, isWide ? vector : widenFloat(k.builder(), vector), address);
-}
-
-Value tfc::loadKeptVector(KernelBuilder &k, Value rows, Value token,
-                          Value column, int64_t count) {
-  auto type = cast<MemRefType>(rows.getType());
-  return vector::LoadOp::create(
-      k.builder(), VectorType::get(count, type.getElementType()), rows,
-      ValueRange{token, column}, /*nontemporal=*/false,
-      llvm::MaybeAlign(alignmentOfRow(rows, count)));
-}
-
-Value tfc::loadRowVector(KernelBuilder &k, Value rows, Value token,
-                         Value column, int64_t count) {
-  Value kept = loadKeptVector(k, rows, token, column, count);
-  return getElementTypeOrSelf(kept.getType()).isF32()
-             ? kept
-             : widenFloat(k.builder(), kept);
 }

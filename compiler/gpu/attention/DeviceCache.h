@@ -46,15 +46,6 @@ struct DeviceCache : CacheGeometry {
   int64_t headBytes;     // a head's keys in a block, or its values
 };
 
-/// `count` numbers from `column` of row `token` on, as a vector of what they
-/// are kept in. Column and width of the rows are multiples of `count`.
-mlir::Value loadKeptVector(KernelBuilder &k, mlir::Value rows,
-                           mlir::Value token, mlir::Value column,
-                           int64_t count);
-/// The same, widened to f32.
-mlir::Value loadRowVector(KernelBuilder &k, mlir::Value rows, mlir::Value token,
-                          mlir::Value column, int64_t count);
-
 } // namespace tfc
 
 #endif // TFC_COMPILER_GPU_ATTENTION_DEVICECACHE_H

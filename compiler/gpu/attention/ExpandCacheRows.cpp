@@ -3,6 +3,7 @@
 #include "compiler/gpu/attention/ExpandCacheRows.h"
 
 #include "compiler/gpu/rows/ComputedRows.h"
+#include "compiler/gpu/rows/RowVector.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

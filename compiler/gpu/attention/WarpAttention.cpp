@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/attention/WarpAttention.h"
 
+#include "compiler/gpu/rows/RowVector.h"
 #include "compiler/gpu/thread/WarpBuilder.h"
 #include "compiler/kernel/AttentionScore.h"
 #include "compiler/kernel/StepFields.h"

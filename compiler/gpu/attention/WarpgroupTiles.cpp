@@ -3,6 +3,7 @@
 #include "compiler/gpu/attention/WarpgroupTiles.h"
 
 #include "compiler/gpu/product/WarpgroupMatrices.h"
+#include "compiler/gpu/rows/RowVector.h"
 #include "compiler/gpu/thread/AsyncCopies.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

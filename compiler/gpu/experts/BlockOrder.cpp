@@ -156,17 +156,7 @@ void BlockOrder::findBegins() {
           parts.push_back(arith::SelectOp::create(b, isThere, count, word(0)));
           sum = arith::AddIOp::create(b, sum, parts.back());
         }
-        Value upTo = sum;
-        for (int64_t distance = 1; distance < WarpBuilder::kLanes;
-             distance *= 2) {
-          Value lower = gpu::ShuffleOp::create(b, upTo, word(distance),
-                                               word(WarpBuilder::kLanes),
-                                               gpu::ShuffleMode::UP)
-                            .getShuffleResult();
-          Value isAny = k.isLess(warp.lane, k.constant(distance));
-          lower = arith::SelectOp::create(b, isAny, word(0), lower);
-          upTo = arith::AddIOp::create(b, upTo, lower);
-        }
+        Value upTo = warp.sumUpTo(sum);
         Value begin = arith::AddIOp::create(
             b, before[0], arith::SubIOp::create(b, upTo, sum));
         // Lanes without an expert have read what is another's.

@@ -9,13 +9,24 @@ using namespace mlir;
 using namespace tfc;
 
 Value WarpBuilder::combine(Value value, int32_t count, Combination how) {
+  return combine(ValueRange(value), count, how).front();
+}
+
+KernelBuilder::Values WarpBuilder::combine(ValueRange values, int32_t count,
+                                           Combination how) {
+  KernelBuilder::Values own(values);
   for (int32_t distance = count / 2; distance > 0; distance /= 2) {
-    Value other = gpu::ShuffleOp::create(k.builder(), value, distance, kLanes,
-                                         gpu::ShuffleMode::XOR)
-                      .getShuffleResult();
-    value = how(value, other);
+    KernelBuilder::Values others;
+    for (Value value : own) {
+      others.push_back(gpu::ShuffleOp::create(k.builder(), value, distance,
+                                              kLanes, gpu::ShuffleMode::XOR)
+                           .getShuffleResult());
+    }
+    for (auto [value, other] : llvm::zip_equal(own, others)) {
+      value = how(value, other);
+    }
   }
-  return value;
+  return own;
 }
 
 Value WarpBuilder::sum(Value value) {
@@ -28,6 +39,22 @@ Value WarpBuilder::maximum(Value value) {
   return combine(value, kLanes, [&](Value x, Value y) -> Value {
     return arith::MaximumFOp::create(k.builder(), x, y);
   });
+}
+
+Value WarpBuilder::sumUpTo(Value value) {
+  ImplicitLocOpBuilder &b = k.builder();
+  auto word = [&](int64_t number) -> Value {
+    return arith::ConstantIntOp::create(b, number, 32);
+  };
+  for (int64_t distance = 1; distance < kLanes; distance *= 2) {
+    Value lower = gpu::ShuffleOp::create(b, value, word(distance), word(kLanes),
+                                         gpu::ShuffleMode::UP)
+                      .getShuffleResult();
+    Value isAny = k.isLess(lane, k.constant(distance));
+    lower = arith::SelectOp::create(b, isAny, word(0), lower);
+    value = arith::AddIOp::create(b, value, lower);
+  }
+  return value;
 }
 
 Value WarpBuilder::valueOf(Value value, Value place) {

@@ -19,9 +19,15 @@ public:
   /// Of the values of `count` neighbours, a power of two, the same bits in
   /// each: pairs of lanes combine the same two values.
   mlir::Value combine(mlir::Value value, int32_t count, Combination how);
+  /// The same of several values, side by side, so that their exchanges wait
+  /// together.
+  KernelBuilder::Values combine(mlir::ValueRange values, int32_t count,
+                                Combination how);
   /// Of all lanes.
   mlir::Value sum(mlir::Value value);
   mlir::Value maximum(mlir::Value value);
+  /// Of the lanes up to this one, of integers of 32 bits.
+  mlir::Value sumUpTo(mlir::Value value);
   /// The value of the lane at `place`, an index.
   mlir::Value valueOf(mlir::Value value, mlir::Value place);
 
