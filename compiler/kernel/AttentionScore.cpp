@@ -36,6 +36,15 @@ Value AttentionScore::end(const WorkItem &item, Value row) {
   return k.min(op.getRight() ? k.add(end, op.getRight()) : end, item.keys);
 }
 
+std::pair<Value, Value> AttentionScore::seenBy(const WorkItem &item) {
+  Value begin = k.constant(0);
+  Value end = this->end(item, k.subtract(item.rows, k.constant(1)));
+  if (hasFirst()) {
+    begin = k.min(first(item, begin), end);
+  }
+  return {begin, end};
+}
+
 Value AttentionScore::scale(const WorkItem &item, Value row) {
   if (!op.getLogBase()) {
     return op.getScale();

@@ -46,15 +46,6 @@ FragmentRow AttentionBlock::makeRow(const WorkItem &item, Value head,
   return row;
 }
 
-std::pair<Value, Value> AttentionBlock::seenBy(const WorkItem &item) {
-  Value begin = k.constant(0);
-  Value end = score.end(item, k.subtract(item.rows, k.constant(1)));
-  if (score.hasFirst()) {
-    begin = k.min(score.first(item, begin), end);
-  }
-  return {begin, end};
-}
-
 std::pair<Value, Value> AttentionBlock::seenByAll(const WorkItem &item) {
   Value first = k.constant(0), begin = first;
   if (score.hasFirst()) {

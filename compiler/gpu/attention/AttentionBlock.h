@@ -47,11 +47,9 @@ public:
   mlir::Value isFew(const WorkItem &item) {
     return k.isLess(item.rows, k.constant(fewQueries() + 1));
   }
-  /// The first position and the end of what the queries of `item` see.
-  std::pair<mlir::Value, mlir::Value> seenBy(const WorkItem &item);
-
-  /// The same of what each of them sees: later queries see further, and not
-  /// from earlier on. The end may lie before the beginning.
+  /// The first position and the end of what each of the queries of `item` sees:
+  /// later queries see further, and not from earlier on. The end may lie before
+  /// the beginning.
   std::pair<mlir::Value, mlir::Value> seenByAll(const WorkItem &item);
 
   /// Says which thread of the block this is.

@@ -7,10 +7,12 @@
 #include "compiler/gpu/attention/CombineParts.h"
 #include "compiler/gpu/attention/FragmentScores.h"
 #include "compiler/gpu/attention/FragmentSoftmax.h"
+#include "compiler/gpu/attention/StepItems.h"
 #include "compiler/gpu/attention/WarpMerge.h"
 #include "compiler/gpu/attention/WarpgroupTiles.h"
 #include "compiler/gpu/product/WarpgroupMatrices.h"
 #include "compiler/gpu/thread/AsyncCopies.h"
+#include "compiler/gpu/thread/SharedMemory.h"
 #include "compiler/kernel/StepFields.h"
 #include "compiler/support/DeviceKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,10 +26,6 @@
 using namespace mlir;
 using namespace tfc;
 
-/// Shared memory that a kernel has without asking the driver for more.
-static constexpr int64_t kSharedBytes = 48 << 10;
-/// The state space of shared memory in pointers and buffers.
-static constexpr unsigned kSharedSpace = 3;
 /// Blocks of a part that a multiprocessor is to have registers for at once, so
 /// that memory is asked for enough; and up to which width they suffice.
 static constexpr int32_t kBlocksAtOnce = 3;
@@ -81,15 +79,7 @@ private:
 Value TensorAttention::allocateShared() {
   int64_t bytes = block.isGroup ? WarpgroupTiles::bytesOf(block.cache.headDim)
                                 : KeyTiles::bytesOf(block.cache.headDim);
-  auto type = MemRefType::get({bytes}, b.getI8Type(), AffineMap(),
-                              b.getI64IntegerAttr(kSharedSpace));
-  Value buffer = memref::AllocaOp::create(
-      b, type, b.getI64IntegerAttr(block.isGroup ? kSwizzleBytes : 128));
-  Value address = arith::IndexCastOp::create(
-      b, b.getI64Type(),
-      memref::ExtractAlignedPointerAsIndexOp::create(b, buffer));
-  return LLVM::IntToPtrOp::create(
-      b, LLVM::LLVMPointerType::get(b.getContext(), kSharedSpace), address);
+  return tfc::allocateShared(b, bytes, block.isGroup ? kSwizzleBytes : 128);
 }
 
 void TensorAttention::emit() {
@@ -119,7 +109,7 @@ void TensorAttention::emit() {
           isOwn = arith::XOrIOp::create(
               b, isOwn, arith::ConstantOp::create(b, b.getBoolAttr(true)));
         }
-        std::tie(begin, end) = block.seenBy(item);
+        std::tie(begin, end) = block.score.seenBy(item);
         std::tie(innerBegin, innerEnd) = block.seenByAll(item);
         if (!parts) {
           k.when(isOwn, [&] { emitItem(item, places.front()); });
@@ -300,7 +290,7 @@ void TensorAttention::storeRows(const RowState &state) {
 
 bool tfc::suitsTensorCores(transformer::CacheType type) {
   return !type.getElementType().isF32() && type.getHeadDim() % 16 == 0 &&
-         KeyTiles::bytesOf(type.getHeadDim()) <= kSharedBytes;
+         KeyTiles::bytesOf(type.getHeadDim()) <= kPlainSharedBytes;
 }
 
 bool tfc::suitsTensorCores(transformer::PagedAttentionOp op) {
@@ -310,19 +300,10 @@ bool tfc::suitsTensorCores(transformer::PagedAttentionOp op) {
          AttentionScore::isOfProduct(op);
 }
 
-/// The items of few queries, if there may be one: the host knows how many
-/// tokens and sequences there are, and that a sequence's last item has the
-/// rest.
+/// The items of few queries, if there may be one.
 static void expandFew(AttentionBlock &block, Value step) {
-  KernelBuilder &k = block.k;
-  ImplicitLocOpBuilder &b = block.b;
-  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
-  Value sequences = loadIndex(b, step, offsetof(tfc_step_v0, n_sequences), 64);
-  Value last = k.remainder(k.subtract(tokens, k.constant(1)), kTensorQueryRows);
-  Value isSome =
-      arith::OrIOp::create(b, k.isLess(k.constant(1), sequences),
-                           k.isLess(last, k.constant(block.fewQueries())));
-  k.when(isSome, [&] {
+  StepItems items(block.k, step, kTensorQueryRows);
+  block.k.when(items.mayHaveFew(block.fewQueries()), [&] {
     // An encoder's sequences have few queries where they are short.
     if (block.op.getCache().getType().isScratch()) {
       TensorAttention(block).emit();
@@ -335,16 +316,11 @@ static void expandFew(AttentionBlock &block, Value step) {
   });
 }
 
-/// The others: no item has more tokens than there are beside one for each of
-/// the other items.
+/// The others, if there may be one.
 static void expandMany(AttentionBlock &block, Value step) {
-  KernelBuilder &k = block.k;
-  ImplicitLocOpBuilder &b = block.b;
-  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
-  Value items = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
-  Value most = k.subtract(tokens, k.subtract(items, k.constant(1)));
-  k.when(k.isLess(k.constant(block.fewQueries()), most),
-         [&] { TensorAttention(block).emit(); });
+  StepItems items(block.k, step, kTensorQueryRows);
+  block.k.when(items.mayHaveMany(block.fewQueries()),
+               [&] { TensorAttention(block).emit(); });
 }
 
 void tfc::expandTensorAttention(transformer::PagedAttentionOp op,
