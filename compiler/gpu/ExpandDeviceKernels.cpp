@@ -3,6 +3,7 @@
 #include "compiler/gpu/Passes.h"
 
 #include "compiler/gpu/attention/ExpandCacheRows.h"
+#include "compiler/gpu/attention/FloatAttention.h"
 #include "compiler/gpu/attention/TensorAttention.h"
 #include "compiler/gpu/attention/WarpAttention.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -47,9 +48,39 @@ static LogicalResult eraseCaches(func::FuncOp entry) {
 }
 
 namespace {
+/// How an entry's attention is done: the step has items of one size.
+struct Choice {
+  explicit Choice(func::FuncOp entry) {
+    int64_t floatRows = std::numeric_limits<int64_t>::max();
+    entry.walk([&](transformer::PagedAttentionOp op) {
+      isTensor &= suitsTensorCores(op);
+      isFloat &= suitsFloatTiles(op);
+      floatRows = std::min(floatRows, floatQueryRows(op.getCache().getType()));
+    });
+    queryRows = isTensor  ? kTensorQueryRows
+                : isFloat ? floatRows
+                          : kWarpQueryRows;
+  }
+
+  bool isTensor = true, isFloat = true;
+  int64_t queryRows;
+};
+
 struct ExpandDeviceKernelsPass
     : tfc::impl::ExpandDeviceKernelsPassBase<ExpandDeviceKernelsPass> {
   using Base::Base;
+
+  void expandAttention(transformer::PagedAttentionOp op,
+                       const DeviceCache &cache, Value step,
+                       const Choice &choice, RewriterBase &rewriter) {
+    if (choice.isTensor) {
+      expandTensorAttention(op, cache, step, warpgroups, rewriter);
+    } else if (choice.isFloat) {
+      expandFloatAttention(op, cache, step, rewriter);
+    } else {
+      expandWarpAttention(op, cache, step, rewriter);
+    }
+  }
 
   LogicalResult expandEntry(func::FuncOp entry) {
     SmallVector<transformer::CacheType> caches = listCaches(entry);
@@ -62,12 +93,8 @@ struct ExpandDeviceKernelsPass
              << "expected an argument marked as '" << transformer::kStepAttrName
              << "' (by tfc-bind-weights)";
     }
-    // The step has items of one size.
-    bool isTensor = true;
-    entry.walk([&](transformer::PagedAttentionOp op) {
-      isTensor &= suitsTensorCores(op);
-    });
-    int64_t rows = isTensor ? kTensorQueryRows : kWarpQueryRows;
+    Choice choice(entry);
+    int64_t rows = choice.queryRows;
     for (transformer::CacheType type : caches) {
       if (failed(describeCache(entry, type, DeviceCache(type, rows)))) {
         return failure();
@@ -80,9 +107,7 @@ struct ExpandDeviceKernelsPass
         expandCacheRows(write, cache, step, rewriter);
       } else if (auto attention = dyn_cast<transformer::PagedAttentionOp>(op)) {
         DeviceCache cache(attention.getCache().getType(), rows);
-        isTensor ? expandTensorAttention(attention, cache, step, warpgroups,
-                                         rewriter)
-                 : expandWarpAttention(attention, cache, step, rewriter);
+        expandAttention(attention, cache, step, choice, rewriter);
         ++numAttentions;
       }
     });

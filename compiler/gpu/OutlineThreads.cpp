@@ -3,6 +3,7 @@
 #include "compiler/gpu/Passes.h"
 
 #include "compiler/gpu/thread/KernelModule.h"
+#include "compiler/gpu/thread/SharedMemory.h"
 #include "compiler/kernel/ParallelLoops.h"
 #include "compiler/kernel/StepFields.h"
 #include "compiler/support/DeviceKernels.h"
@@ -207,7 +208,8 @@ void ThreadOutliner::copyTables(gpu::GPUFuncOp kernel) {
   });
 }
 
-/// What a thread allocates in shared memory, its block has once.
+/// What a thread allocates in shared memory, its block has once; what is more
+/// than kernels have by themselves, from its launch.
 void ThreadOutliner::takeShared(gpu::GPUFuncOp kernel) {
   SmallVector<memref::AllocaOp> allocations;
   kernel.walk([&](memref::AllocaOp op) { allocations.push_back(op); });
@@ -215,6 +217,15 @@ void ThreadOutliner::takeShared(gpu::GPUFuncOp kernel) {
   for (memref::AllocaOp op : allocations) {
     auto space = dyn_cast_or_null<IntegerAttr>(op.getType().getMemorySpace());
     if (!space || space.getInt() != kSharedSpace) {
+      continue;
+    }
+    int64_t bytes = op.getType().getNumElements() *
+                    op.getType().getElementTypeBitWidth() / 8;
+    if (bytes > kPlainSharedBytes) {
+      ImplicitLocOpBuilder b(op.getLoc(), op);
+      kernel->setAttr(kSharedBytesAttrName, b.getI32IntegerAttr(bytes));
+      Value memory = findSharedMemory(b, kernels);
+      rewriter.replaceOp(op, buildMemRef(b, op.getType(), memory, Value()));
       continue;
     }
     BlockArgument shared =

@@ -8,12 +8,16 @@
 using namespace mlir;
 using namespace tfc;
 
+Value WarpBuilder::exchange(Value value, int32_t distance, Combination how) {
+  Value other = gpu::ShuffleOp::create(k.builder(), value, distance, kLanes,
+                                       gpu::ShuffleMode::XOR)
+                    .getShuffleResult();
+  return how(value, other);
+}
+
 Value WarpBuilder::combine(Value value, int32_t count, Combination how) {
   for (int32_t distance = count / 2; distance > 0; distance /= 2) {
-    Value other = gpu::ShuffleOp::create(k.builder(), value, distance, kLanes,
-                                         gpu::ShuffleMode::XOR)
-                      .getShuffleResult();
-    value = how(value, other);
+    value = exchange(value, distance, how);
   }
   return value;
 }
