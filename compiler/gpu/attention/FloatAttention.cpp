@@ -37,12 +37,6 @@ static constexpr int64_t kMostColumns = 128;
 
 namespace {
 
-/// A query of a thread. Those beyond the item's repeat its last one and are not
-/// written.
-struct TileRow : ScoreRow {
-  Value number, token;
-};
-
 class FloatAttention {
 public:
   FloatAttention(transformer::PagedAttentionOp op, const DeviceCache &cache,
@@ -63,14 +57,14 @@ private:
   State beginState(Value head);
 
   void emitItem(const WorkItem &item, Value head);
-  TileRow rowOf(const WorkItem &item, Value head, int32_t row);
+  ScoreRow rowOf(const WorkItem &item, Value head, int32_t row, Value first);
   void storeQueries(const WorkItem &item, Value head);
   void askFor(const WorkItem &item, Value first, bool areKeys);
   void waitForTile();
   State addTile(const WorkItem &item, Value head, Value first, State state);
   /// What products become: weights, with which the state is.
   void weigh(State &state, MutableArrayRef<Value> products, int32_t row,
-             const TileRow &own, Value first);
+             const ScoreRow &own);
   void storeRows(const WorkItem &item, Value head, const State &state);
 
   Value word(Value index) {
@@ -157,13 +151,27 @@ void FloatAttention::emitItem(const WorkItem &item, Value head) {
   storeRows(item, head, state);
 }
 
-TileRow FloatAttention::rowOf(const WorkItem &item, Value head, int32_t row) {
-  TileRow own;
-  own.number = index(tiles.query(row));
-  Value query = k.min(own.number, k.subtract(item.rows, k.constant(1)));
-  own.token = k.add(item.firstToken, k.add(item.firstRow, query));
-  static_cast<ScoreRow &>(own) = scores.rowOf(item, query, head);
-  return own;
+/// Counted from the position `first` and the thread's first query on, the rows
+/// are constants from each other: nothing of them is kept in registers from
+/// tile to tile. Queries beyond the item's are not written, and may see
+/// anything.
+ScoreRow FloatAttention::rowOf(const WorkItem &item, Value head, int32_t row,
+                               Value first) {
+  WorkItem moved = item;
+  Value own = k.add(item.firstRow, index(tiles.query(0)));
+  moved.past = k.subtract(k.add(item.past, own), first);
+  moved.keys = k.subtract(item.keys, first);
+  moved.firstRow = k.constant(0);
+  Value distance = k.constant(row * FloatTiles::kLanesDown);
+  ScoreRow score;
+  score.head = head;
+  score.position = k.position(moved, distance);
+  score.end = scores.end(moved, distance);
+  if (scores.hasFirst()) {
+    score.first = scores.first(moved, distance);
+  }
+  score.scale = scores.scale(item, index(tiles.query(row)));
+  return score;
 }
 
 void FloatAttention::storeQueries(const WorkItem &item, Value head) {
@@ -220,7 +228,7 @@ FloatAttention::State FloatAttention::addTile(const WorkItem &item, Value head,
   for (int32_t row = 0; row < tiles.rows(); ++row) {
     weigh(state,
           all.slice(row * FloatTiles::kOwnPositions, FloatTiles::kOwnPositions),
-          row, rowOf(item, head, row), first);
+          row, rowOf(item, head, row, first));
   }
   waitForTile();
   if (tiles.areApart()) {
@@ -235,8 +243,8 @@ FloatAttention::State FloatAttention::addTile(const WorkItem &item, Value head,
 }
 
 void FloatAttention::weigh(State &state, MutableArrayRef<Value> products,
-                           int32_t row, const TileRow &own, Value first) {
-  first = k.add(first, index(tiles.position()));
+                           int32_t row, const ScoreRow &own) {
+  Value first = index(tiles.position());
   // From the thread's first position on, the others being constants from there.
   Value behind = word(k.subtract(own.end, first));
   Value before = own.first ? word(k.subtract(own.first, first)) : Value();
@@ -282,11 +290,12 @@ void FloatAttention::storeRows(const WorkItem &item, Value head,
   auto type = VectorType::get(4, b.getF32Type());
   Value firstColumn = k.scale(head, cache.headDim);
   ArrayRef<Value> sums = state.sums;
+  Value firstToken = k.add(item.firstToken, item.firstRow);
   for (int32_t row = 0; row < tiles.rows(); ++row) {
-    TileRow own = rowOf(item, head, row);
+    Value query = index(tiles.query(row));
     Value share = buildShare(b, addTotalParts(warp, b, state.part[row]));
     for (int32_t chunk = 0; chunk * 4 < tiles.columns(); ++chunk) {
-      Value isOwn = k.isLess(own.number, item.rows);
+      Value isOwn = k.isLess(query, item.rows);
       if (tiles.isRagged()) {
         isOwn = t.both(isOwn, tiles.isColumn(chunk));
       }
@@ -297,7 +306,7 @@ void FloatAttention::storeRows(const WorkItem &item, Value head,
         }
         vector::StoreOp::create(
             b, vector::FromElementsOp::create(b, type, means), op.getInit(),
-            ValueRange{own.token,
+            ValueRange{k.add(firstToken, query),
                        k.add(firstColumn, index(tiles.column(chunk)))},
             /*nontemporal=*/false,
             llvm::MaybeAlign(alignmentOfRow(op.getInit(), 4)));

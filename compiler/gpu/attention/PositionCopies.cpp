@@ -13,27 +13,43 @@ using namespace tfc;
 /// The state space of device memory in pointers.
 static constexpr unsigned kGlobalSpace = 1;
 
-/// A head's rows lie one after the other, as its copies do.
+/// A head's rows lie one after the other, as its copies do. Where a row takes a
+/// part of the threads, a thread's copies are in one column, and its rows
+/// constants from the first: nothing but that is kept in registers.
 void tfc::copyPositions(KernelBuilder &k, const DeviceCache &cache,
                         Value thread, const PositionRows &to, Value source,
                         Value from, Value end) {
   ImplicitLocOpBuilder &b = k.builder();
   int64_t perRow = cache.positionBytes / kCopyBytes;
+  int64_t numCopies = DeviceCache::kBlockTokens * perRow;
+  bool isRegular = kAttentionThreads % perRow == 0;
   Value device = LLVM::AddrSpaceCastOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext(), kGlobalSpace), source);
   Type word = b.getI32Type();
   Value all = arith::ConstantOp::create(b, b.getI32IntegerAttr(kCopyBytes));
   Value none = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
-  for (int64_t first = 0; first < DeviceCache::kBlockTokens * perRow;
-       first += kAttentionThreads) {
+  Value row, place;
+  for (int64_t first = 0; first < numCopies; first += kAttentionThreads) {
     Value part = k.add(thread, first);
-    Value row = k.divide(part, perRow), column = k.remainder(part, perRow);
-    Value isInside = arith::AndIOp::create(
-        b, k.isLess(row, end),
-        arith::CmpIOp::create(b, arith::CmpIPredicate::sge, row, from));
-    Value fill = arith::SelectOp::create(b, word, isInside, all, none);
-    Value place = buildAddress(b, to.memory, row, to.rowBytes);
-    copyAsync(b, buildAddress(b, place, column, kCopyBytes),
-              buildAddress(b, device, part, kCopyBytes), fill);
+    if (first == 0 || !isRegular) {
+      row = k.divide(part, perRow);
+      place = buildAddress(b, buildAddress(b, to.memory, row, to.rowBytes),
+                           k.remainder(part, perRow), kCopyBytes);
+    }
+    int64_t on = isRegular ? first / perRow : 0;
+    auto copy = [&] {
+      Value own = k.add(row, on);
+      Value isInside = arith::AndIOp::create(
+          b, k.isLess(own, end),
+          arith::CmpIOp::create(b, arith::CmpIPredicate::sge, own, from));
+      Value fill = arith::SelectOp::create(b, word, isInside, all, none);
+      copyAsync(b, buildAddress(b, place, on * to.rowBytes),
+                buildAddress(b, device, part, kCopyBytes), fill);
+    };
+    if (first + kAttentionThreads <= numCopies) {
+      copy();
+    } else {
+      k.when(k.isLess(part, k.constant(numCopies)), copy);
+    }
   }
 }
