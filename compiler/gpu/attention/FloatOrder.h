@@ -11,10 +11,9 @@ namespace tfc {
 /// A query's positions come in chunks, at multiples of kFloatChunk. Of a chunk:
 /// * A product with a key is one chain of fused multiply-adds, from 0, over the
 ///   head's columns in order.
-/// * `highest` becomes the larger of itself and the chunk's scores, a
-/// position's
-///   weight is exp(score - highest), that of a position that the query does not
-///   see 0. The decay is exp(before - highest).
+/// * `highest` becomes the larger of itself and the chunk's scores. The weight
+///   of a position is exp(score - highest), or 0 where the query does not see
+///   it. The decay is exp(before - highest).
 /// * The total is kTotalParts numbers, the part of a position its number modulo
 ///   as many: part = fma(part, decay, weights of the chunk), where weights 32
 ///   positions apart are added, then those 16 apart, then those 8 apart.
