@@ -1,13 +1,10 @@
 # The kernels of attention in tiles on the stand-in for CUDA's driver, without a model:
 # steps of sequences of many lengths against the formula in double precision, and each
-# sequence alone, which has the same bits; of f32 also its last queries, as steps of
-# their own.
-#   attention_kernels.py TFC_OPT DRIVER IR           results
-#   attention_kernels.py TFC_OPT DRIVER IR --mutate  without what orders threads and
-#       copies: something is wrong then, a result, or an error
+# sequence alone, which has the same bits.
+#   attention_kernels.py TFC_OPT DRIVER IR [--mutate]
+#       --mutate: something is wrong without each of what orders threads and copies
 #   ... --warpgroups   prompts, that four warps multiply together
-#   ... --float WIDTH  of f32, over heads of so many columns; IR is then
-#       test/compiler/gpu/float-attention.mlir
+#   ... --float WIDTH  of float-attention.mlir, over heads of so many columns
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import copy
 import ctypes

@@ -1,5 +1,5 @@
-// Tiles of f32 in shared memory, multiplied four columns or positions at a
-// time. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tiles of f32 in shared memory, multiplied by the threads of a block.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/attention/FloatTiles.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
