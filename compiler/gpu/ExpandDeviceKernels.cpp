@@ -4,6 +4,7 @@
 
 #include "compiler/gpu/attention/ExpandCacheRows.h"
 #include "compiler/gpu/attention/ExpandTensorAttention.h"
+#include "compiler/gpu/attention/FloatAttention.h"
 #include "compiler/gpu/attention/WarpAttention.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,18 +38,6 @@ static SmallVector<transformer::CacheType> listCaches(func::FuncOp entry) {
   return caches;
 }
 
-/// Whether tensor cores do all attention of `entry`.
-static bool suitsTensorCores(func::FuncOp entry, const TensorDevice &device) {
-  WalkResult result = entry.walk([&](Operation *op) -> WalkResult {
-    auto attention = dyn_cast<transformer::PagedAttentionOp>(op);
-    auto latent = dyn_cast<transformer::PagedLatentOp>(op);
-    return WalkResult(
-        success((!attention || suitsTensorCores(attention, device)) &&
-                (!latent || suitsTensorCores(latent, device))));
-  });
-  return !result.wasInterrupted();
-}
-
 static LogicalResult eraseCaches(func::FuncOp entry) {
   llvm::BitVector erased(entry.getNumArguments());
   for (BlockArgument argument : entry.getArguments()) {
@@ -59,9 +48,49 @@ static LogicalResult eraseCaches(func::FuncOp entry) {
 }
 
 namespace {
+/// How an entry's attention is done: the step has items of one size.
+struct Choice {
+  Choice(func::FuncOp entry, const TensorDevice &device) {
+    int64_t floatRows = std::numeric_limits<int64_t>::max();
+    entry.walk([&](transformer::PagedAttentionOp op) {
+      isTensor &= suitsTensorCores(op, device);
+      isFloat &= suitsFloatTiles(op);
+      floatRows = std::min(floatRows, floatQueryRows(op.getCache().getType()));
+    });
+    // Of latents there is no other kernel.
+    entry.walk([&](transformer::PagedLatentOp op) {
+      isTensor &= suitsTensorCores(op, device);
+      isFloat = false;
+      fits &= suitsTensorCores(op, device);
+    });
+    fits &= isTensor || llvm::all_of(listCaches(entry), fitsWarp);
+    queryRows = isTensor  ? kTensorQueryRows
+                : isFloat ? floatRows
+                          : kWarpQueryRows;
+  }
+
+  bool isTensor = true, isFloat = true;
+  bool fits = true; // else nothing here does it
+  int64_t queryRows;
+};
+
 struct ExpandDeviceKernelsPass
     : tfc::impl::ExpandDeviceKernelsPassBase<ExpandDeviceKernelsPass> {
   using Base::Base;
+
+  TensorDevice device() const { return {warpgroups, sharedBytes}; }
+
+  void expandAttention(transformer::PagedAttentionOp op,
+                       const DeviceCache &cache, Value step,
+                       const Choice &choice, RewriterBase &rewriter) {
+    if (choice.isTensor) {
+      expandTensorAttention(op, cache, step, device(), rewriter);
+    } else if (choice.isFloat) {
+      expandFloatAttention(op, cache, step, rewriter);
+    } else {
+      expandWarpAttention(op, cache, step, rewriter);
+    }
+  }
 
   LogicalResult expandEntry(func::FuncOp entry) {
     SmallVector<transformer::CacheType> caches = listCaches(entry);
@@ -74,10 +103,8 @@ struct ExpandDeviceKernelsPass
              << "expected an argument marked as '" << transformer::kStepAttrName
              << "' (by tfc-bind-weights)";
     }
-    // The step has items of one size.
-    TensorDevice device = {warpgroups, sharedBytes};
-    bool isTensor = suitsTensorCores(entry, device);
-    int64_t rows = isTensor ? kTensorQueryRows : kWarpQueryRows;
+    Choice choice(entry, device());
+    int64_t rows = choice.queryRows;
     for (transformer::CacheType type : caches) {
       if (failed(describeCache(entry, type, DeviceCache(type, rows)))) {
         return failure();
@@ -90,13 +117,11 @@ struct ExpandDeviceKernelsPass
         expandCacheRows(write, cache, step, rewriter);
       } else if (auto attention = dyn_cast<transformer::PagedAttentionOp>(op)) {
         DeviceCache cache(attention.getCache().getType(), rows);
-        isTensor
-            ? expandTensorAttention(attention, cache, step, device, rewriter)
-            : expandWarpAttention(attention, cache, step, rewriter);
+        expandAttention(attention, cache, step, choice, rewriter);
         ++numAttentions;
       } else if (auto latent = dyn_cast<transformer::PagedLatentOp>(op)) {
         DeviceCache cache(latent.getCache().getType(), rows);
-        expandTensorAttention(latent, cache, step, device, rewriter);
+        expandTensorAttention(latent, cache, step, device(), rewriter);
         ++numAttentions;
       }
     });
@@ -106,10 +131,8 @@ struct ExpandDeviceKernelsPass
   void runOnOperation() override {
     auto entries = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     // One layout serves all kernels: entries share a cross cache.
-    TensorDevice device = {warpgroups, sharedBytes};
     if (!llvm::all_of(entries, [&](func::FuncOp entry) {
-          return llvm::all_of(listCaches(entry), fitsWarp) ||
-                 suitsTensorCores(entry, device);
+          return Choice(entry, device()).fits;
         })) {
       return;
     }

@@ -3,6 +3,7 @@
 #include "compiler/gpu/Passes.h"
 
 #include "compiler/gpu/thread/KernelModule.h"
+#include "compiler/gpu/thread/SharedMemory.h"
 #include "compiler/kernel/ParallelLoops.h"
 #include "compiler/kernel/StepFields.h"
 #include "compiler/support/DeviceKernels.h"
@@ -28,10 +29,8 @@ using namespace tfc;
 
 /// Threads of a block: whole warps, and enough blocks for small steps.
 static constexpr int32_t kBlockThreads = 128;
-/// The memory space of what the threads of a block share, and how much of it
-/// any kernel has, in bytes.
+/// The memory space of what the threads of a block share.
 static constexpr int64_t kSharedSpace = 3;
-static constexpr int64_t kStaticBytes = 48 << 10;
 
 /// copy %from, %to -> a parallel loop over the elements
 static void expandCopy(memref::CopyOp op) {
@@ -130,7 +129,6 @@ private:
   void buildLaunch(scf::ParallelOp loop, gpu::GPUFuncOp kernel);
   void copyTables(gpu::GPUFuncOp kernel);
   void takeShared(gpu::GPUFuncOp kernel);
-  void takeGiven(memref::AllocaOp op);
 
   ModuleOp module;
   SymbolTable symbols;
@@ -210,22 +208,8 @@ void ThreadOutliner::copyTables(gpu::GPUFuncOp kernel) {
   });
 }
 
-/// The memory that launches give is an address, as which alone it is used.
-void ThreadOutliner::takeGiven(memref::AllocaOp op) {
-  ImplicitLocOpBuilder b(op.getLoc(), op);
-  Value address =
-      LLVM::PtrToIntOp::create(b, b.getI64Type(), findSharedMemory(b, kernels));
-  Value place = arith::IndexCastOp::create(b, b.getIndexType(), address);
-  for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
-    cast<memref::ExtractAlignedPointerAsIndexOp>(user).replaceAllUsesWith(
-        place);
-    user->erase();
-  }
-  op.erase();
-}
-
-/// What a thread allocates in shared memory, its block has once: what any
-/// kernel has, or where that does not suffice, what its launches give it.
+/// What a thread allocates in shared memory, its block has once; what is more
+/// than kernels have by themselves, from its launch.
 void ThreadOutliner::takeShared(gpu::GPUFuncOp kernel) {
   SmallVector<memref::AllocaOp> allocations;
   kernel.walk([&](memref::AllocaOp op) { allocations.push_back(op); });
@@ -235,11 +219,13 @@ void ThreadOutliner::takeShared(gpu::GPUFuncOp kernel) {
     if (!space || space.getInt() != kSharedSpace) {
       continue;
     }
-    int64_t bytes = op.getType().getNumElements();
-    if (bytes > kStaticBytes) {
-      takeGiven(op);
-      kernel->setAttr(kSharedBytesAttrName,
-                      rewriter.getI32IntegerAttr(static_cast<int32_t>(bytes)));
+    int64_t bytes = op.getType().getNumElements() *
+                    op.getType().getElementTypeBitWidth() / 8;
+    if (bytes > kPlainSharedBytes) {
+      ImplicitLocOpBuilder b(op.getLoc(), op);
+      kernel->setAttr(kSharedBytesAttrName, b.getI32IntegerAttr(bytes));
+      Value memory = findSharedMemory(b, kernels);
+      rewriter.replaceOp(op, buildMemRef(b, op.getType(), memory, Value()));
       continue;
     }
     BlockArgument shared =

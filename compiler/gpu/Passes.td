@@ -53,7 +53,7 @@ def ExpandDeviceKernelsPass
   let summary = "attention and the cache become the work of warps";
   let description = [{
     `paged_attention` and `cache_write`, on buffers, become parallel loops over
-    the step's work items, of one query each. The arguments for caches, which
+    the step's work items, of one query each, where nothing else is said below. The arguments for caches, which
     live in the step, go; the layout of their blocks is written to the entry as
     `transformer.cache`, that of a cross cache as `transformer.cross_cache`.
 
@@ -115,6 +115,13 @@ def ExpandDeviceKernelsPass
     scf.parallel (%item, %head, %row, %columns) = ... to (%items, %c2, %c16, %c16) {...}
     scf.parallel (%item, %head, %thread) = ... to (%items, %c8, %c128) {...}
     ```
+
+    Of f32, in heads of a multiple of 4 columns up to 128, an item has up to 128
+    queries, or 64 where heads have more than 64 columns. A warp does a query of
+    items of up to 8, a block of 128 threads the others: a tile of 64 positions at
+    a time comes to shared memory, as above, and is multiplied by fused
+    multiply-adds in registers. Either computes a query in the same order, chunks
+    of 64 positions, so that its bits are those that it has in any other step.
 
     A thread of a cache write has a vector of up to 16 bytes of keys, and one of
     values. Where loops before it fill the keys' buffer for nobody else, columns

@@ -36,6 +36,19 @@ Value AttentionScore::end(const WorkItem &item, Value row) {
   return k.min(op.getRight() ? k.add(end, op.getRight()) : end, item.keys);
 }
 
+std::pair<Value, Value> AttentionScore::seenBy(const WorkItem &item) {
+  return seenBy(item, k.constant(0), k.subtract(item.rows, k.constant(1)));
+}
+
+std::pair<Value, Value> AttentionScore::seenBy(const WorkItem &item, Value row,
+                                               Value last) {
+  Value begin = k.constant(0), end = this->end(item, last);
+  if (hasFirst()) {
+    begin = k.min(first(item, row), end);
+  }
+  return {begin, end};
+}
+
 Value AttentionScore::scale(const WorkItem &item, Value row) {
   if (!op.getLogBase()) {
     return op.getScale();

@@ -46,6 +46,11 @@ public:
   /// `row` of the item sees.
   mlir::Value first(const WorkItem &item, mlir::Value row);
   mlir::Value end(const WorkItem &item, mlir::Value row);
+  /// The first position and the end of what the queries of the item see
+  /// together, or those from `row` to `last` of it.
+  std::pair<mlir::Value, mlir::Value> seenBy(const WorkItem &item);
+  std::pair<mlir::Value, mlir::Value> seenBy(const WorkItem &item,
+                                             mlir::Value row, mlir::Value last);
   /// What the products of query `row` of the item are multiplied by.
   mlir::Value scale(const WorkItem &item, mlir::Value row);
   ScoreRow rowOf(const WorkItem &item, mlir::Value row, mlir::Value head);

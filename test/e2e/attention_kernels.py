@@ -1,15 +1,17 @@
-# The kernels of attention by tensor cores on the stand-in for CUDA's driver, without
-# a model: steps of sequences of many lengths against the formula in double precision,
-# and each sequence alone, which has the same bits.
-#   attention_kernels.py TFC_OPT DRIVER IR           results
-#   attention_kernels.py TFC_OPT DRIVER IR --mutate  without what orders threads and
-#       copies: something is wrong then, a result, or an error
+# The kernels of attention in tiles on the stand-in for CUDA's driver, without a model:
+# steps of sequences of many lengths against the formula in double precision, and each
+# sequence alone, which has the same bits.
+#   attention_kernels.py TFC_OPT DRIVER IR [--mutate]
+#       --mutate: something is wrong without each of what orders threads and copies
 #   ... --warpgroups   prompts, that four warps multiply together
+#   ... --float WIDTH  of float-attention.mlir, over heads of so many columns
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import copy
 import ctypes
 import math
 import os
 import random
+import re
 import struct
 import sys
 
@@ -30,6 +32,7 @@ BLOCK_BYTES = 2 * POSITIONS * KV_HEADS * WIDTH * 2 * LAYERS
 LAYER_BYTES = BLOCK_BYTES // LAYERS
 HEAD_BYTES = POSITIONS * WIDTH * 2
 NAN = 0x7fc0
+IS_FLOAT = False
 GUARD = b"\x5a" * 64
 # By entry: how far a query sees to the left, and whether there are sinks and a cap.
 ENTRIES = {"plain": (None, False), "terms": (300, True)}
@@ -53,38 +56,67 @@ STEP_BYTES = 128
 PROMPTS = {"prompts": [(65, 0), (20, 130), (70, 60)]}
 
 
-def widen_heads(source):
-    """The IR, in a file beside it, with heads of 128 columns; what follows from
-    that."""
-    global WIDTH, BLOCK_BYTES, LAYER_BYTES, HEAD_BYTES, ALONE
-    width, WIDTH = WIDTH, 128
-    BLOCK_BYTES, LAYER_BYTES, HEAD_BYTES = (
-        size * WIDTH // width for size in (BLOCK_BYTES, LAYER_BYTES,
-                                           HEAD_BYTES))
-    ALONE = 2
+# With --float: on both sides of 8 and of what an item has, and of the chunks and tiles
+# of 64 positions; how many of the last queries of a sequence are steps of their own, of
+# warps and of tiles.
+FLOATS = {"prompts": [(130, 0), (20, 250), (9, 503)],
+          "mixed": [(1, 63), (8, 120), (40, 300), (71, 4), (1, 1100)]}
+TAILS = (1, 8, 9)
+
+
+def set_heads(width, element_bytes):
+    global WIDTH, BLOCK_BYTES, LAYER_BYTES, HEAD_BYTES
+    WIDTH = width
+    HEAD_BYTES = POSITIONS * WIDTH * element_bytes
+    LAYER_BYTES = 2 * KV_HEADS * HEAD_BYTES
+    BLOCK_BYTES = LAYER_BYTES * LAYERS
+
+
+def set_steps(steps, alone):
+    global ALONE
+    ALONE = alone
     STEPS.clear()
-    STEPS.update(PROMPTS)
+    STEPS.update(steps)
+
+
+def widen_heads(source, width):
+    """The IR, in a file beside it, with heads of WIDTH columns in the place of
+    `width`."""
     with open(source, encoding="utf-8") as stream:
         text = stream.read()
     with open("wide.mlir", "w", encoding="utf-8") as stream:
-        stream.write(text.replace(f"head_dim = {width},", f"head_dim = {WIDTH},")
+        stream.write(text.replace(f"head_dim = {width}", f"head_dim = {WIDTH}")
                      .replace(f"?x{HEADS * width}x", f"?x{HEADS * WIDTH}x"))
     return "wide.mlir"
 
 
 def narrow(value):
-    """The bits of a number as bf16, the nearest even one."""
+    """A number as the cache has it: as f32, or the bits as bf16, of the nearest even
+    one."""
+    if IS_FLOAT:
+        return value
     bits = struct.unpack("<I", struct.pack("<f", value))[0]
     return (bits + 0x7fff + (bits >> 16 & 1)) >> 16
 
 
 def wide(bits):
+    if IS_FLOAT:
+        return bits
     return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
+
+
+def letter():
+    """Of an element in struct."""
+    return "f" if IS_FLOAT else "H"
+
+
+def size_of(rows):
+    return len(rows) * HEADS * WIDTH * struct.calcsize(letter())
 
 
 def pack(rows):
     numbers = [bits for row in rows for bits in row]
-    return struct.pack(f"<{len(numbers)}H", *numbers)
+    return struct.pack(f"<{len(numbers)}{letter()}", *numbers)
 
 
 class Sequence:
@@ -112,6 +144,13 @@ class Sequence:
             key = self.k[head // GROUP][places[row % len(places)]]
             key[:] = self.q[t][head * WIDTH:(head + 1) * WIDTH]
         self.blocks = list(self.fill_blocks())
+
+    def tail(self, count):
+        """Its last tokens, when the others have been done."""
+        last = copy.copy(self)
+        last.count, last.past = count, self.keys - count
+        last.q = self.q[-count:]
+        return last
 
     def attend(self, t, head, left, sink):
         """A row of the formula."""
@@ -161,7 +200,7 @@ class Step:
             items += [struct.pack("<4i", number, first, 0, 0)
                       for first in range(0, sequence.count, ITEM)]
             queries += [[narrow(x) for x in row] for row in sequence.q]
-        self.size = len(queries) * HEADS * WIDTH * 2
+        self.size = size_of(queries)
         self.fields = {"n_tokens": len(queries), "n_items": len(items),
                        "n_sequences": len(sequences)}
         # In another order than they are used in.
@@ -223,12 +262,14 @@ def run(device, modules, kernels, text, entry, sequences, sinks):
 
 
 def is_near(got, entry, sequences, sinks):
-    """What is rounded are the weights, to 8 bits, and the result, as much."""
+    """What is rounded to 16 bits are the weights, to 8 of them, and the result, as
+    much."""
     left, has_sinks = ENTRIES[entry]
     if got[-len(GUARD):] != GUARD:
         return False
-    numbers = struct.unpack(f"<{(len(got) - len(GUARD)) // 2}H",
-                            got[:-len(GUARD)])
+    numbers = [number for number, in struct.iter_unpack(
+        f"<{letter()}", got[:-len(GUARD)])]
+    error = 2 ** -18 if IS_FLOAT else 2 ** -7
     at = 0
     for sequence in sequences:
         for t in range(sequence.count):
@@ -236,7 +277,7 @@ def is_near(got, entry, sequences, sinks):
                 wanted = sequence.attend(t, head, left, sinks[head]
                                          if has_sinks else None)
                 for x in wanted:
-                    if not abs(wide(numbers[at]) - x) <= 2 ** -7:
+                    if not abs(wide(numbers[at]) - x) <= error:
                         return False
                     at += 1
     return True
@@ -268,13 +309,36 @@ def check(driver, text, ptx, kernels, seed):
             if not together[:-len(GUARD)].endswith(b"".join(alone)):
                 sys.exit(f"{entry}, step '{name}': expected the bits of each "
                          "sequence alone, got others")
+            if IS_FLOAT:
+                check_tails(device, modules, kernels, text, entry, sequences,
+                            sinks, alone)
             count += len(sequences)
     print(f"{count} sequences are right")
 
 
+def check_tails(device, modules, kernels, text, entry, sequences, sinks, alone):
+    """Queries that came in a prompt have the bits that they have in a step of few,
+    and in one beside others."""
+    for number, whole in zip(range(-len(alone), 0), alone):
+        sequence = sequences[number]
+        for count in TAILS:
+            if count > sequence.count:
+                continue
+            last = sequence.tail(count)
+            wanted = whole[-size_of(last.q):]
+            got, _ = run(device, modules, kernels, text, entry,
+                         [last, sequences[0]], sinks)
+            if got[:len(wanted)] != wanted:
+                sys.exit(f"{entry}: expected {count} queries behind {last.past} "
+                         "positions to have the bits that they have in a prompt, "
+                         "got others")
+
+
 def mutate(driver, text, ptx, kernels, seed):
+    lengths = ([(32, 130), (2, 90)] if IS_FLOAT else
+               STEPS.get("many", [(20, 130)]))
     sequences = [Sequence(f"{seed} {i}", None, *length)
-                 for i, length in enumerate(STEPS.get("many", [(20, 130)]))]
+                 for i, length in enumerate(lengths)]
     device = Device(driver)
     wanted, names = run(device, {None: device.load(ptx)}, kernels, text,
                         "plain", sequences, [0] * HEADS)
@@ -286,19 +350,29 @@ def mutate(driver, text, ptx, kernels, seed):
                      [0] * HEADS)
         return got == wanted
 
-    count = count_noticed(ptx, names, is_right)
+    count = count_noticed(ptx, names, is_right, every=7 if IS_FLOAT else 1)
     print(f"{count} missing instructions are noticed")
 
 
 def main():
+    global IS_FLOAT, ITEM
     tfc_opt, driver, source = sys.argv[1:4]
     seed = os.environ.get("TFC_SEED", "1")
     if "--warpgroups" in sys.argv:
         os.environ["TFC_FAKECUDA"] = "capability=90"
         passes = PASSES.replace("device-kernels",
                                 "device-kernels{warpgroups=true}")
-        text, ptx, kernels = compile_kernels(tfc_opt, widen_heads(source),
+        set_heads(128, 2)
+        set_steps(PROMPTS, 2)
+        text, ptx, kernels = compile_kernels(tfc_opt, widen_heads(source, 16),
                                              passes, "sm_90a")
+    elif "--float" in sys.argv:
+        IS_FLOAT = True
+        set_heads(int(sys.argv[sys.argv.index("--float") + 1]), 4)
+        set_steps(FLOATS, 9)
+        text, ptx, kernels = compile_kernels(tfc_opt, widen_heads(source, 20),
+                                             PASSES)
+        ITEM = int(re.search(r"query_rows = (\d+)", text).group(1))
     else:
         text, ptx, kernels = compile_kernels(tfc_opt, source, PASSES)
     if "--mutate" in sys.argv:

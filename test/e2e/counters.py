@@ -21,6 +21,7 @@ SIZES = {"hidden": 64, "heads": 2, "width": 256}
 STACKS = {"bert": "encoder", "gpt2": "decoder"}
 # Model, options of tfc compile, workload of tfc-bench: one step.
 CASES = [("bert", ["--opt=none"], "encode:2x16"),
+         ("bert", ["--opt=full"], "encode:2x64"),
          ("bert", ["--opt=full", "--dtype=bf16"], "encode:2x16"),
          ("gpt2", ["--opt=full", "--dtype=bf16"], "prefill:2x16")]
 # Published model, dtype, step of tfc inspect: how often its host code launches.

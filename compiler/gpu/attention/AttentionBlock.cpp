@@ -46,19 +46,11 @@ FragmentRow AttentionBlock::makeRow(const WorkItem &item, Value head,
   return row;
 }
 
-std::pair<Value, Value> AttentionBlock::seenBy(const WorkItem &item,
-                                               Value first, Value last) {
-  Value begin = k.constant(0), end = score.end(item, last);
+std::pair<Value, Value> AttentionBlock::seenByAll(const WorkItem &item) {
+  Value first = k.constant(0), begin = first;
   if (score.hasFirst()) {
-    begin = k.min(score.first(item, first), end);
+    begin = score.first(item, k.subtract(item.rows, k.constant(1)));
   }
-  return {begin, end};
-}
-
-std::pair<Value, Value> AttentionBlock::seenByAll(const WorkItem &item,
-                                                  Value first, Value last) {
-  Value begin =
-      score.hasFirst() ? score.first(item, last) : Value(k.constant(0));
   return {begin, score.end(item, first)};
 }
 

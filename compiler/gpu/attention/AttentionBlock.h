@@ -53,21 +53,10 @@ public:
   mlir::Value isFew(const WorkItem &item) {
     return k.isLess(item.rows, k.constant(fewQueries() + 1));
   }
-  /// The first position and the end of what the queries of `item` see, or of
-  /// what those from `first` to `last` do.
-  std::pair<mlir::Value, mlir::Value> seenBy(const WorkItem &item) {
-    return seenBy(item, k.constant(0), lastQuery(item));
-  }
-  std::pair<mlir::Value, mlir::Value>
-  seenBy(const WorkItem &item, mlir::Value first, mlir::Value last);
-
-  /// The same of what each of them sees: later queries see further, and not
-  /// from earlier on. The end may lie before the beginning.
-  std::pair<mlir::Value, mlir::Value> seenByAll(const WorkItem &item) {
-    return seenByAll(item, k.constant(0), lastQuery(item));
-  }
-  std::pair<mlir::Value, mlir::Value>
-  seenByAll(const WorkItem &item, mlir::Value first, mlir::Value last);
+  /// The first position and the end of what each of the queries of `item` sees:
+  /// later queries see further, and not from earlier on. The end may lie before
+  /// the beginning.
+  std::pair<mlir::Value, mlir::Value> seenByAll(const WorkItem &item);
   mlir::Value lastQuery(const WorkItem &item) {
     return k.subtract(item.rows, k.constant(1));
   }

@@ -23,7 +23,7 @@ void CombineParts::emit() {
   int64_t axes[] = {kvHeads, kThreads};
   k.forEachPlace(
       block.cache, axes, [&](const WorkItem &item, ValueRange places) {
-        auto [begin, end] = block.seenBy(item);
+        auto [begin, end] = block.score.seenBy(item);
         parts.cut(item, places[0], begin, end);
         Value first = k.divide(places[1], perRow);
         Value column = k.scale(k.remainder(places[1], perRow), kColumns);

@@ -4,10 +4,10 @@
 
 #include "compiler/gpu/attention/CombineParts.h"
 #include "compiler/gpu/attention/ExpandCacheRows.h"
+#include "compiler/gpu/attention/StepItems.h"
 #include "compiler/gpu/attention/TensorAttention.h"
 #include "compiler/gpu/attention/WarpgroupTiles.h"
 #include "compiler/gpu/attention/WideAttention.h"
-#include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -77,24 +77,15 @@ void TensorLoops::emitLoop(AttentionBlock &block, bool isFew,
   WideAttention(block, *form, isFew, parts, numBlocks).emit();
 }
 
-/// The items of few queries, if there may be one: the host knows how many
-/// tokens and sequences there are, and that a sequence's last item has the
-/// rest.
+/// The items of few queries, if there may be one.
 void TensorLoops::emitFew() {
   AttentionBlock block(op, cache, step, /*isShared=*/true, /*isGroup=*/false,
                        builder, isWide);
   if (block.fewQueries() == 0) {
     return;
   }
-  KernelBuilder &k = block.k;
-  ImplicitLocOpBuilder &b = block.b;
-  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
-  Value sequences = loadIndex(b, step, offsetof(tfc_step_v0, n_sequences), 64);
-  Value last = k.remainder(k.subtract(tokens, k.constant(1)), kTensorQueryRows);
-  Value isSome =
-      arith::OrIOp::create(b, k.isLess(k.constant(1), sequences),
-                           k.isLess(last, k.constant(block.fewQueries())));
-  k.when(isSome, [&] {
+  StepItems items(block.k, step, kTensorQueryRows);
+  block.k.when(items.mayHaveFew(block.fewQueries()), [&] {
     // An encoder's sequences have few queries where they are short.
     if (op.getCache().getType().isScratch()) {
       emitLoop(block, /*isFew=*/true);
@@ -107,20 +98,15 @@ void TensorLoops::emitFew() {
   });
 }
 
-/// The others: no item has more tokens than there are beside one for each of
-/// the other items.
+/// The others, if there may be one.
 void TensorLoops::emitMany() {
   bool isGroup =
       !isWide && device.hasWarpgroups && WarpgroupTiles::suits(cache.headDim);
   AttentionBlock block(op, cache, step, /*isShared=*/isWide, isGroup, builder,
                        isWide);
-  KernelBuilder &k = block.k;
-  ImplicitLocOpBuilder &b = block.b;
-  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
-  Value items = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
-  Value most = k.subtract(tokens, k.subtract(items, k.constant(1)));
-  k.when(k.isLess(k.constant(block.fewQueries()), most),
-         [&] { emitLoop(block, /*isFew=*/false); });
+  StepItems items(block.k, step, kTensorQueryRows);
+  block.k.when(items.mayHaveMany(block.fewQueries()),
+               [&] { emitLoop(block, /*isFew=*/false); });
 }
 
 void tfc::expandTensorAttention(transformer::PagedAttentionOp op,

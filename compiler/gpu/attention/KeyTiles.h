@@ -3,7 +3,7 @@
 #ifndef TFC_COMPILER_GPU_ATTENTION_KEYTILES_H
 #define TFC_COMPILER_GPU_ATTENTION_KEYTILES_H
 
-#include "compiler/gpu/attention/DeviceCache.h"
+#include "compiler/gpu/attention/PositionCopies.h"
 #include "compiler/gpu/attention/StagedRows.h"
 
 namespace tfc {
@@ -12,8 +12,7 @@ namespace tfc {
 /// position; head_dim is a multiple of 16.
 class KeyTiles {
 public:
-  /// Threads of a block.
-  static constexpr int64_t kThreads = 128;
+  static constexpr int64_t kThreads = kAttentionThreads;
   static constexpr int64_t kPositions = DeviceCache::kBlockTokens;
 
   /// `memory` is a pointer to shared memory; `thread` and `lane` are indices.

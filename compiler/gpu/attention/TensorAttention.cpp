@@ -5,11 +5,11 @@
 
 #include "compiler/gpu/attention/FragmentScores.h"
 #include "compiler/gpu/attention/FragmentSoftmax.h"
-#include "compiler/gpu/attention/SharedBuffer.h"
 #include "compiler/gpu/attention/WarpMerge.h"
 #include "compiler/gpu/attention/WarpgroupTiles.h"
 #include "compiler/gpu/product/WarpgroupMatrices.h"
 #include "compiler/gpu/thread/AsyncCopies.h"
+#include "compiler/gpu/thread/SharedMemory.h"
 #include "compiler/kernel/StepFields.h"
 #include "compiler/support/DeviceKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,8 +23,6 @@
 using namespace mlir;
 using namespace tfc;
 
-/// Shared memory that a kernel has without asking the driver for more.
-static constexpr int64_t kSharedBytes = 48 << 10;
 /// Blocks of a part that a multiprocessor is to have registers for at once, so
 /// that memory is asked for enough; and up to which width they suffice.
 static constexpr int32_t kBlocksAtOnce = 3;
@@ -105,7 +103,7 @@ void TensorAttention::emit() {
           isOwn = arith::XOrIOp::create(
               b, isOwn, arith::ConstantOp::create(b, b.getBoolAttr(true)));
         }
-        std::tie(begin, end) = block.seenBy(item);
+        std::tie(begin, end) = block.score.seenBy(item);
         std::tie(innerBegin, innerEnd) = block.seenByAll(item);
         if (!parts) {
           k.when(isOwn, [&] { emitItem(item, places.front()); });
@@ -288,7 +286,7 @@ void TensorAttention::storeRows(const RowState &state) {
 bool tfc::suitsTensorTiles(transformer::CacheType type) {
   return !type.isLatent() && !type.getElementType().isF32() &&
          type.getHeadDim() % 16 == 0 &&
-         KeyTiles::bytesOf(type.getHeadDim()) <= kSharedBytes;
+         KeyTiles::bytesOf(type.getHeadDim()) <= kPlainSharedBytes;
 }
 
 void tfc::emitTensorAttention(AttentionBlock &block, AttentionParts *parts,

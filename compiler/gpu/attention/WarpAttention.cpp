@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/attention/WarpAttention.h"
 
+#include "compiler/gpu/attention/FloatOrder.h"
+#include "compiler/gpu/attention/StepItems.h"
 #include "compiler/gpu/rows/RowVector.h"
-#include "compiler/gpu/thread/WarpBuilder.h"
 #include "compiler/kernel/AttentionScore.h"
 #include "compiler/kernel/StepFields.h"
 #include "compiler/support/DeviceKernels.h"
@@ -21,6 +22,8 @@ using namespace tfc;
 
 using Values = KernelBuilder::Values;
 
+/// Positions of a chunk that a lane has, where tiles do other items.
+static constexpr int64_t kLanePositions = kFloatChunk / WarpBuilder::kLanes;
 /// Columns of a head that a lane sums up, at most.
 static constexpr int64_t kMaxColumns = 32;
 /// Elements of a key, and positions of values, that a lane asks for before it
@@ -37,19 +40,25 @@ struct WarpQuery : ScoreRow {
 
 class WarpAttention {
 public:
+  /// Items of at most `few` queries, or all, of one query, with 0.
   WarpAttention(transformer::PagedAttentionOp op, const DeviceCache &cache,
-                Value step, OpBuilder &builder)
+                Value step, int64_t few, OpBuilder &builder)
       : op(op), k(op.getLoc(), builder, step), b(k.builder()), scores(k, op),
-        cache(cache), warp(k),
+        cache(cache), step(step), warp(k), few(few),
+        numPositions(few == 0 ? 1 : kLanePositions),
         numColumns(llvm::divideCeil(cache.headDim, WarpBuilder::kLanes)) {}
 
   void emit();
 
 private:
+  Value mostRows();
   void emitQuery(const WorkItem &item, const WarpQuery &query);
   /// maximum, total and sums of before, and those with the chunk at `begin`.
   Values addChunk(const WorkItem &item, const WarpQuery &query, Value begin,
                   ValueRange state);
+  /// The score of position `own`, and whether the query sees it.
+  std::pair<Value, Value> scoreOf(const WarpQuery &query, Value block,
+                                  Value own);
   /// The lane's score: that of `position`.
   Value score(const WarpQuery &query, Value block, Value position);
   Value dot(const WarpQuery &query, Value key);
@@ -59,7 +68,7 @@ private:
   /// distance adds to it.
   Value loadValue(const WarpQuery &query, Value position, Value address,
                   Value column);
-  /// sums + the weights of the chunk's lanes times the values.
+  /// sums + the weights of the lanes, of 32 positions, times the values.
   Values addValues(const WarpQuery &query, Value block, Value begin,
                    Value weight, Values sums);
   /// Of `query` in its rows: a head's column number `d`.
@@ -75,8 +84,11 @@ private:
   ImplicitLocOpBuilder &b;
   AttentionScore scores;
   const DeviceCache &cache;
+  Value step;
   WarpBuilder warp;
-  int64_t numColumns; // of a lane
+  int64_t few;
+  int64_t numPositions; // of a lane, in a chunk
+  int64_t numColumns;   // of a lane
 };
 
 } // namespace
@@ -84,7 +96,7 @@ private:
 void WarpAttention::emit() {
   int64_t heads = op.getNumHeads();
   int64_t group = heads / op.getCache().getType().getKvHeads();
-  KernelBuilder::Values axes = {k.mostRows(cache), k.constant(heads),
+  KernelBuilder::Values axes = {mostRows(), k.constant(heads),
                                 k.constant(WarpBuilder::kLanes)};
   k.forEachPlace(cache, axes, [&](const WorkItem &item, ValueRange places) {
     b.getInsertionBlock()->getParentOp()->setAttr(kBeginsAloneAttrName,
@@ -92,7 +104,12 @@ void WarpAttention::emit() {
     Value row = places[0];
     warp.lane = places[2];
     // The same for all lanes: none is missed in an exchange.
-    auto branch = scf::IfOp::create(b, k.isLess(row, item.rows));
+    Value isOwn = k.isLess(row, item.rows);
+    if (few != 0) {
+      isOwn = arith::AndIOp::create(b, isOwn,
+                                    k.isAtMost(item.rows, k.constant(few)));
+    }
+    auto branch = scf::IfOp::create(b, isOwn);
     b.setInsertionPointToStart(branch.thenBlock());
     WarpQuery query;
     query.token = k.add(item.firstToken, k.add(item.firstRow, row));
@@ -106,29 +123,37 @@ void WarpAttention::emit() {
   });
 }
 
+Value WarpAttention::mostRows() {
+  if (few == 0) {
+    return k.mostRows(cache);
+  }
+  return k.min(StepItems(k, step, cache.queryRows).mostRows(), k.constant(few));
+}
+
 void WarpAttention::emitQuery(const WorkItem &item, const WarpQuery &query) {
-  // The maximum, the lane's part of the total, and its columns' sums.
+  // The maximum, a part of the total, which every eighth lane has, and the
+  // sums of the lane's columns.
   Values state(2 + numColumns, k.number(0));
   state[0] = k.number(std::numeric_limits<float>::lowest());
   if (Value sink = scores.sink(query.head)) {
-    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                          warp.lane, k.constant(0));
+    Value isFirst =
+        k.isEqual(k.remainder(warp.lane, kTotalParts), k.constant(0));
     state[0] = sink;
     state[1] = arith::SelectOp::create(b, isFirst, k.number(1), k.number(0));
   }
+  int64_t chunk = numPositions * WarpBuilder::kLanes;
   Value begin = k.constant(0);
   if (query.first) {
-    begin = k.scale(k.divide(query.first, WarpBuilder::kLanes),
-                    WarpBuilder::kLanes);
+    begin = k.scale(k.divide(query.first, chunk), chunk);
   }
-  state = k.loop(begin, query.end, WarpBuilder::kLanes, state,
+  state = k.loop(begin, query.end, chunk, state,
                  [&](Value begin, ValueRange state) {
                    return addChunk(item, query, begin, state);
                  });
-  Value total = warp.sum(state[1]);
+  Value share = buildShare(b, addTotalParts(warp, b, state[1]));
   for (int64_t i = 0; i < numColumns; ++i) {
     Value d = k.add(warp.lane, i * WarpBuilder::kLanes);
-    Value mean = arith::DivFOp::create(b, state[2 + i], total);
+    Value mean = buildMean(b, state[2 + i], share);
     auto store = [&] {
       k.storeFloat(mean, op.getInit(),
                    ValueRange{query.token, columnOf(query, d)});
@@ -149,10 +174,42 @@ Values WarpAttention::addChunk(const WorkItem &item, const WarpQuery &query,
   Value block = k.blockAddress(cache, item, k.divide(begin, cache.blockTokens),
                                op.getLayer());
   Value own = k.add(begin, warp.lane);
+  Values weights, areSeen;
+  Value highest;
+  for (int64_t i = 0; i < numPositions; ++i) {
+    auto [score, isSeen] =
+        scoreOf(query, block, k.add(own, i * WarpBuilder::kLanes));
+    weights.push_back(score);
+    areSeen.push_back(isSeen);
+    highest = i == 0 ? score : arith::MaximumFOp::create(b, highest, score);
+  }
+  highest = arith::MaximumFOp::create(b, state[0], warp.maximum(highest));
+  Value decay = exp(state[0], highest);
+  Value all;
+  for (auto [weight, isSeen] : llvm::zip_equal(weights, areSeen)) {
+    weight =
+        arith::SelectOp::create(b, isSeen, exp(weight, highest), k.number(0));
+    all = all ? arith::AddFOp::create(b, all, weight) : weight;
+  }
+  all = addChunkWeights(warp, b, all);
+  Values sums;
+  for (Value sum : state.drop_front(2)) {
+    sums.push_back(arith::MulFOp::create(b, sum, decay));
+  }
+  for (auto [i, weight] : llvm::enumerate(weights)) {
+    sums = addValues(query, block, k.add(begin, i * WarpBuilder::kLanes),
+                     weight, sums);
+  }
+  Values next = {highest, math::FmaOp::create(b, state[1], decay, all)};
+  next.append(sums);
+  return next;
+}
+
+std::pair<Value, Value> WarpAttention::scoreOf(const WarpQuery &query,
+                                               Value block, Value own) {
   Value isSeen = k.isLess(own, query.end);
   // What the query does not see may be anything: it is not read.
-  Value last = k.subtract(query.end, k.constant(1));
-  Value position = k.min(own, last);
+  Value position = k.min(own, k.subtract(query.end, k.constant(1)));
   if (query.first) {
     Value isHidden = k.isLess(own, query.first);
     isSeen = arith::SelectOp::create(
@@ -160,20 +217,10 @@ Values WarpAttention::addChunk(const WorkItem &item, const WarpQuery &query,
         isSeen);
     position = k.max(position, query.first);
   }
-  Value score = this->score(query, block, position);
   Value lowest = k.number(std::numeric_limits<float>::lowest());
-  score = arith::SelectOp::create(b, isSeen, score, lowest);
-  Value highest = arith::MaximumFOp::create(b, state[0], warp.maximum(score));
-  Value decay = exp(state[0], highest);
-  Value weight =
-      arith::SelectOp::create(b, isSeen, exp(score, highest), k.number(0));
-  Values next = {highest, math::FmaOp::create(b, state[1], decay, weight)};
-  Values sums;
-  for (Value sum : state.drop_front(2)) {
-    sums.push_back(arith::MulFOp::create(b, sum, decay));
-  }
-  next.append(addValues(query, block, begin, weight, sums));
-  return next;
+  return {
+      arith::SelectOp::create(b, isSeen, score(query, block, position), lowest),
+      isSeen};
 }
 
 Value WarpAttention::score(const WarpQuery &query, Value block,
@@ -209,31 +256,28 @@ Value WarpAttention::dot(const WarpQuery &query, Value key) {
   while (2 * step <= kKeyElements && cache.headDim % (2 * step) == 0) {
     step *= 2;
   }
-  auto type = VectorType::get(width, b.getF32Type());
-  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-  Value sums =
-      k.loop(k.constant(0), k.constant(cache.headDim), step, zero,
-             [&](Value d, ValueRange carried) -> Values {
-               Values keys;
-               for (int64_t i = 0; i < step; i += width) {
-                 keys.push_back(cache.loadAligned(
-                     k, buildAddress(b, key, k.add(d, i), cache.elementBytes),
-                     width));
-               }
-               Value sum = carried.front();
-               for (auto [i, vector] : llvm::enumerate(keys)) {
-                 Value q = loadQuery(
-                     query, columnOf(query, k.add(d, i * width)), width);
-                 sum = math::FmaOp::create(b, q, vector, sum);
-               }
-               return {sum};
-             })
-          .front();
-  Value sum = vector::ExtractOp::create(b, sums, 0);
-  for (int64_t i = 1; i < width; ++i) {
-    sum = arith::AddFOp::create(b, sum, vector::ExtractOp::create(b, sums, i));
-  }
-  return sum;
+  return k
+      .loop(k.constant(0), k.constant(cache.headDim), step, k.number(0),
+            [&](Value d, ValueRange carried) -> Values {
+              Values keys;
+              for (int64_t i = 0; i < step; i += width) {
+                keys.push_back(cache.loadAligned(
+                    k, buildAddress(b, key, k.add(d, i), cache.elementBytes),
+                    width));
+              }
+              Value sum = carried.front();
+              for (auto [i, vector] : llvm::enumerate(keys)) {
+                Value q = loadQuery(query, columnOf(query, k.add(d, i * width)),
+                                    width);
+                for (int64_t e = 0; e < width; ++e) {
+                  sum = math::FmaOp::create(
+                      b, vector::ExtractOp::create(b, q, e),
+                      vector::ExtractOp::create(b, vector, e), sum);
+                }
+              }
+              return {sum};
+            })
+      .front();
 }
 
 Value WarpAttention::loadValue(const WarpQuery &query, Value position,
@@ -296,10 +340,16 @@ bool tfc::fitsWarp(transformer::CacheType type) {
          type.getHeadDim() <= kMaxColumns * WarpBuilder::kLanes;
 }
 
+void tfc::emitWarpAttention(transformer::PagedAttentionOp op,
+                            const DeviceCache &cache, Value step, int64_t few,
+                            OpBuilder &builder) {
+  WarpAttention(op, cache, step, few, builder).emit();
+}
+
 void tfc::expandWarpAttention(transformer::PagedAttentionOp op,
                               const DeviceCache &cache, Value step,
                               RewriterBase &rewriter) {
   rewriter.setInsertionPoint(op);
-  WarpAttention(op, cache, step, rewriter).emit();
+  emitWarpAttention(op, cache, step, /*few=*/0, rewriter);
   rewriter.eraseOp(op);
 }

@@ -12,13 +12,19 @@ namespace tfc {
 /// and keys and values are floats of their own.
 bool fitsWarp(transformer::CacheType type);
 
-/// Expands `op`, whose cache fits a warp, into a parallel loop over items,
-/// their rows, heads, and the 32 lanes of a warp; `step` is the pointer to the
+/// Expands `op`, whose cache fits a warp, into a parallel loop over items of
+/// one query, heads, and the 32 lanes of a warp; `step` is the pointer to the
 /// step. Every lane scores one position of a chunk of 32; chunks lie at fixed
 /// positions, so that the bits of a row depend on what it sees alone.
 void expandWarpAttention(transformer::PagedAttentionOp op,
                          const DeviceCache &cache, mlir::Value step,
                          mlir::RewriterBase &rewriter);
+/// The same at the builder's place, without erasing `op`, of items of at most
+/// `few` queries, beside a loop that does the others in FloatOrder.h's order:
+/// chunks are kFloatChunk positions.
+void emitWarpAttention(transformer::PagedAttentionOp op,
+                       const DeviceCache &cache, mlir::Value step, int64_t few,
+                       mlir::OpBuilder &builder);
 
 } // namespace tfc
 

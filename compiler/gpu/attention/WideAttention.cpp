@@ -4,8 +4,9 @@
 #include "compiler/gpu/attention/WideAttention.h"
 
 #include "compiler/gpu/attention/FragmentScores.h"
-#include "compiler/gpu/attention/SharedBuffer.h"
+#include "compiler/gpu/rows/RowVector.h"
 #include "compiler/gpu/thread/AsyncCopies.h"
+#include "compiler/gpu/thread/SharedMemory.h"
 #include "compiler/kernel/StepFields.h"
 #include "compiler/support/DeviceKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,8 +20,6 @@ using namespace tfc;
 
 static constexpr int64_t kPositions = KeyTiles::kPositions;
 static constexpr int64_t kWarps = AttentionBlock::kWarps;
-/// The state space of device memory in pointers.
-static constexpr unsigned kGlobalSpace = 1;
 /// Sums that a thread keeps in registers, at most.
 static constexpr int64_t kMostSums = 128;
 
@@ -121,7 +120,7 @@ void WideAttention::emit() {
           });
           return;
         }
-        std::tie(begin, end) = block.seenBy(item);
+        std::tie(begin, end) = block.score.seenBy(item);
         parts->cut(item, places.front(), begin, end);
         isOwn = arith::AndIOp::create(b, isOwn, parts->isSome(places[1]));
         k.when(isOwn, [&] {
@@ -177,7 +176,7 @@ void WideAttention::beginTile(const WorkItem &item, Value head) {
     Value first = k.divide(firstRow, block.group);
     Value last = k.divide(k.add(firstRow, form.rows() - 1), block.group);
     std::tie(begin, end) =
-        block.seenBy(item, first, k.min(last, block.lastQuery(item)));
+        block.score.seenBy(item, first, k.min(last, block.lastQuery(item)));
   }
   storeQueries(item, head);
 }
@@ -237,50 +236,12 @@ void WideAttention::askFor(const WorkItem &item, Value first, bool areKeys) {
                                   block.op.getLayer());
     source = areKeys ? cache.keys(k, source, block.kvHead)
                      : cache.values(k, source, block.kvHead);
-    copyTile(areKeys ? keysAt(first) : valuesAt(first), source,
-             k.subtract(begin, first), k.subtract(end, first));
+    PositionRows to = {areKeys ? keysAt(first) : valuesAt(first),
+                       StagedRows::rowBytesOf(cache.headDim)};
+    copyPositions(k, cache, block.thread, to, source, k.subtract(begin, first),
+                  k.subtract(end, first));
     commitCopies(b);
   });
-}
-
-/// The positions [from, to) of a head's block of the cache. A warp has every
-/// fourth row, so that all of a thread's copies lie at fixed distances from its
-/// first.
-void WideAttention::copyTile(Value tile, Value source, Value from, Value to) {
-  constexpr int64_t perCopy = kCopyBytes / 2, lanes = WarpBuilder::kLanes;
-  int64_t perRow = block.cache.headDim / perCopy;
-  Value column = k.scale(block.lanes.lane, perCopy);
-  Value first = rowsAt(tile, block.cache.headDim).addressOf(block.warp, column);
-  Value device = LLVM::AddrSpaceCastOp::create(
-      b, LLVM::LLVMPointerType::get(b.getContext(), kGlobalSpace), source);
-  device = buildAddress(b, device, block.warp, block.cache.positionBytes);
-  device = buildAddress(b, device, column, block.cache.elementBytes);
-  Value all = arith::ConstantOp::create(b, b.getI32IntegerAttr(kCopyBytes));
-  Value none = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
-  for (int64_t row = 0; row < kPositions; row += kWarps) {
-    Value own = k.add(block.warp, row);
-    Value isInside = arith::AndIOp::create(
-        b, k.isLess(own, to),
-        arith::CmpIOp::create(b, arith::CmpIPredicate::sge, own, from));
-    Value fill = arith::SelectOp::create(b, isInside, all, none);
-    for (int64_t part = 0; part < perRow; part += lanes) {
-      auto copy = [&] {
-        int64_t offset = part * kCopyBytes;
-        copyAsync(
-            b,
-            buildAddress(b, first,
-                         row * StagedRows::rowBytesOf(block.cache.headDim) +
-                             offset),
-            buildAddress(b, device, row * block.cache.positionBytes + offset),
-            fill);
-      };
-      if (part + lanes <= perRow) {
-        copy();
-      } else {
-        k.when(k.isLess(block.lanes.lane, k.constant(perRow - part)), copy);
-      }
-    }
-  }
 }
 
 /// What all threads have asked for is there, and what they read before is free.

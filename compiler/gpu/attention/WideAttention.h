@@ -63,8 +63,6 @@ private:
   void storeWeights(int64_t fragment, llvm::ArrayRef<SumFragment> weights);
   void addValues(States &states, mlir::Value values);
   void askFor(const WorkItem &item, mlir::Value first, bool areKeys);
-  void copyTile(mlir::Value tile, mlir::Value source, mlir::Value from,
-                mlir::Value to);
   void waitForTile();
   void storeRows(const States &states);
   void storePart(const States &states);

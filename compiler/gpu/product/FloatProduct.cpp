@@ -5,7 +5,6 @@
 #include "compiler/gpu/product/TileOrder.h"
 #include "compiler/gpu/thread/AsyncCopies.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -53,7 +52,6 @@ private:
   void findWeights(Source &source);
   void request(Value slot, Value stage);
   void requestRows(const Source &source, Value base, Value k);
-  SmallVector<Value> readChunk(Value at);
   /// Where a row of a stage lies, and by what the places of its chunks turn.
   struct Row {
     Value address, turn;
@@ -164,18 +162,6 @@ void FloatKernel::request(Value slot, Value stage) {
   }
 }
 
-/// The steps of k of a chunk.
-SmallVector<Value> FloatKernel::readChunk(Value at) {
-  ImplicitLocOpBuilder &b = t.builder();
-  auto type = VectorType::get(kChunkSteps, b.getF32Type());
-  Value chunk = t.load(type, at, kCopyBytes);
-  SmallVector<Value> steps;
-  for (int64_t i = 0; i < kChunkSteps; ++i) {
-    steps.push_back(vector::ExtractOp::create(b, chunk, i));
-  }
-  return steps;
-}
-
 /// A chunk of all of the thread's columns stays in registers, rows come one by
 /// one.
 FloatKernel::Sums FloatKernel::multiplyChunk(const Places &at, Value chunk,
@@ -186,15 +172,15 @@ FloatKernel::Sums FloatKernel::multiplyChunk(const Places &at, Value chunk,
     Value place = t.exclusiveOr(chunk, row.turn);
     return t.bytes(row.address, t.scale(place, kCopyBytes));
   };
-  SmallVector<SmallVector<Value>> columns;
+  SmallVector<Sums> columns;
   Value columnAt = chunkOf(at.column);
   for (int32_t j = 0; j < tile.rights; ++j) {
-    columns.push_back(
-        readChunk(t.bytes(columnAt, j * Tile::kLanesAcross * Tile::kRowBytes)));
+    columns.push_back(t.loadFloats(
+        t.bytes(columnAt, j * Tile::kLanesAcross * Tile::kRowBytes)));
   }
   Value rowAt[] = {chunkOf(at.rows[0]), chunkOf(at.rows[1])};
   for (int32_t i = 0; i < tile.lefts; ++i) {
-    SmallVector<Value> row = readChunk(
+    Sums row = t.loadFloats(
         t.bytes(rowAt[i % 2], i * Tile::kLanesDown * Tile::kRowBytes));
     for (int32_t step = 0; step < kChunkSteps; ++step) {
       for (int32_t j = 0; j < tile.rights; ++j) {

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -137,6 +138,17 @@ Value ThreadBuilder::load(Type type, Value address, unsigned alignment) {
   return LLVM::LoadOp::create(b, type, address, alignment);
 }
 
+ThreadBuilder::Values ThreadBuilder::loadFloats(Value address) {
+  constexpr int64_t count = 4;
+  Value floats =
+      load(VectorType::get(count, b.getF32Type()), address, 4 * count);
+  Values all;
+  for (int64_t i = 0; i < count; ++i) {
+    all.push_back(vector::ExtractOp::create(b, floats, i));
+  }
+  return all;
+}
+
 void ThreadBuilder::store(Value value, Value address, unsigned alignment) {
   LLVM::StoreOp::create(b, value, address, alignment);
 }
@@ -152,6 +164,8 @@ Value ThreadBuilder::global(Value pointer) {
 }
 
 void ThreadBuilder::barrier() { gpu::BarrierOp::create(b); }
+
+void ThreadBuilder::barrierOfWarp() { NVVM::SyncWarpOp::create(b, number(-1)); }
 
 void ThreadBuilder::when(Value condition, function_ref<void()> then) {
   auto branch = scf::IfOp::create(b, condition);

@@ -59,6 +59,8 @@ public:
   mlir::Value bytes(mlir::Value base, mlir::Value offset);
   mlir::Value bytes(mlir::Value base, int32_t offset);
   mlir::Value load(mlir::Type type, mlir::Value address, unsigned alignment);
+  /// The four floats at `address`, a multiple of 16.
+  Values loadFloats(mlir::Value address);
   void store(mlir::Value value, mlir::Value address, unsigned alignment);
   /// Asks for `size` bytes of device memory from `address` on in the
   /// second-level cache, both multiples of 16.
@@ -68,6 +70,8 @@ public:
 
   /// Waits until all threads of the block have come, and have written.
   void barrier();
+  /// The same of the warp.
+  void barrierOfWarp();
 
   void when(mlir::Value condition, llvm::function_ref<void()> then);
   /// What the one or the other gives, of `types`.

@@ -8,6 +8,13 @@
 using namespace mlir;
 using namespace tfc;
 
+Value WarpBuilder::exchange(Value value, int32_t distance, Combination how) {
+  Value other = gpu::ShuffleOp::create(k.builder(), value, distance, kLanes,
+                                       gpu::ShuffleMode::XOR)
+                    .getShuffleResult();
+  return how(value, other);
+}
+
 Value WarpBuilder::combine(Value value, int32_t count, Combination how) {
   return combine(ValueRange(value), count, how).front();
 }

@@ -16,6 +16,9 @@ public:
 
   static constexpr int64_t kLanes = 32;
 
+  /// The value combined with that of the lane whose number differs in the bit
+  /// `distance`.
+  mlir::Value exchange(mlir::Value value, int32_t distance, Combination how);
   /// Of the values of `count` neighbours, a power of two, the same bits in
   /// each: pairs of lanes combine the same two values.
   mlir::Value combine(mlir::Value value, int32_t count, Combination how);

@@ -6,39 +6,81 @@
 !narrow = !transformer.cache<layers = 3, kv_heads = 1, head_dim = 64, bf16>
 !cross = !transformer.cache<cross, layers = 3, kv_heads = 1, head_dim = 6>
 
-// Lane 31 of a head of 40 has one column, which others share for a while.
+// Of f32, in tiles where an item has more than 8 queries: the host knows when there
+// is no item of fewer, and none of more.
 // CHECK-LABEL: func.func @causal
-// CHECK-SAME: transformer.cache = #transformer.cache_layout<block_tokens = 64, layers = 3, block_bytes = 122880, layer_bytes = 40960, query_rows = 1>
+// CHECK-SAME: transformer.cache = #transformer.cache_layout<block_tokens = 64, layers = 3, block_bytes = 122880, layer_bytes = 40960, query_rows = 128>
+// CHECK-DAG: %[[C8:.*]] = arith.constant 8 : index
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
 // CHECK-DAG: %[[C40:.*]] = arith.constant 40 : index
+// CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
 // CHECK-DAG: %[[LOWEST:.*]] = arith.constant -3.40282347E+38 : f32
-// CHECK: scf.parallel (%[[ITEM:.*]], %[[HEAD:.*]], %[[LANE:.*]]) = {{.*}} to (%{{.*}}, %c4, %[[C32]])
-// CHECK: %[[IS_ROW:.*]] = arith.cmpi sgt, %{{.*}}, %c0
-// CHECK: scf.if %[[IS_ROW]] {
+// CHECK: %[[LAST:.*]] = arith.remui %{{.*}}, %c128
+// CHECK: %[[ARE_MORE:.*]] = arith.cmpi sgt, %{{.*}}, %c1
+// CHECK: %[[IS_REST:.*]] = arith.cmpi slt, %[[LAST]], %[[C8]]
+// CHECK: %[[MAY_BE:.*]] = arith.ori %[[ARE_MORE]], %[[IS_REST]]
+// CHECK: scf.if %[[MAY_BE]] {
+// Lane 31 of a head of 40 has one column, which others share for a while.
+// CHECK: scf.parallel (%[[ITEM:.*]], %[[ROW:.*]], %[[HEAD:.*]], %[[LANE:.*]]) = {{.*}} to (%{{.*}}, %{{.*}}, %c4, %[[C32]])
+// CHECK: %[[IS_ROW:.*]] = arith.cmpi slt, %[[ROW]], %[[ROWS:.*]] : index
+// CHECK: %[[IS_FEW:.*]] = arith.cmpi sle, %[[ROWS]], %[[C8]]
+// CHECK: %[[IS_OWN:.*]] = arith.andi %[[IS_ROW]], %[[IS_FEW]]
+// CHECK: scf.if %[[IS_OWN]] {
 // CHECK: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %c2
-// CHECK: %[[ALL:.*]]:4 = scf.for %[[BEGIN:.*]] = %c0 to %[[END:.*]] step %[[C32]] iter_args(%[[MAX:.*]] = %[[LOWEST]], %[[TOTAL:.*]] = %{{.*}}, %[[X0:.*]] = %{{.*}}, %[[X1:.*]] = %{{.*}})
+// CHECK: %[[ALL:.*]]:4 = scf.for %[[BEGIN:.*]] = %c0 to %[[END:.*]] step %[[C64]] iter_args(%[[MAX:.*]] = %[[LOWEST]], %[[TOTAL:.*]] = %{{.*}}, %[[X0:.*]] = %{{.*}}, %[[X1:.*]] = %{{.*}})
 // CHECK: %[[OWN:.*]] = arith.addi %[[BEGIN]], %[[LANE]]
 // CHECK: %[[IS_SEEN:.*]] = arith.cmpi slt, %[[OWN]], %[[END]]
 // A lane beyond the last position looks at that one.
 // CHECK: arith.minsi %[[OWN]],
-// CHECK: scf.for %{{.*}} = %c0 to %[[C40]] step %c8
+// CHECK: scf.for %{{.*}} = %c0 to %[[C40]] step %[[C8]] iter_args(%{{.*}} = %{{.*}}) -> (f32)
 // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr -> vector<4xf32>
 // CHECK: vector.load %{{.*}} {alignment = 16 : i64}
-// CHECK: math.fma
+// CHECK-COUNT-8: math.fma
 // CHECK: %[[SCORE:.*]] = arith.select %[[IS_SEEN]], %{{.*}}, %[[LOWEST]]
+// CHECK: scf.for %{{.*}} = %c0 to %[[C40]] step %[[C8]]
 // CHECK-COUNT-5: gpu.shuffle xor
 // CHECK: %[[HIGHEST:.*]] = arith.maximumf %[[MAX]],
 // CHECK: %[[OLD:.*]] = arith.subf %[[MAX]], %[[HIGHEST]]
 // CHECK: %[[DECAY:.*]] = math.exp %[[OLD]]
 // CHECK: %[[WEIGHT:.*]] = arith.select %[[IS_SEEN]], %{{.*}}, %{{.*}} : f32
-// CHECK: math.fma %[[TOTAL]], %[[DECAY]], %[[WEIGHT]]
+// Weights 32 positions apart, then 16, then 8.
+// CHECK: arith.addf %[[WEIGHT]],
+// CHECK-COUNT-2: gpu.shuffle xor
 // CHECK: scf.for
 // CHECK-COUNT-4: gpu.shuffle idx %[[WEIGHT]]
+// CHECK: scf.for
+// CHECK-COUNT-4: gpu.shuffle idx
+// CHECK: math.fma %[[TOTAL]], %[[DECAY]],
 // CHECK: gpu.shuffle xor %[[ALL]]#1
 // CHECK: memref.store
 // CHECK: %[[IS_COLUMN:.*]] = arith.cmpi slt, %{{.*}}, %[[C40]]
 // CHECK: scf.if %[[IS_COLUMN]] {
 // CHECK: memref.store
+// CHECK: %[[MAY_BE_MANY:.*]] = arith.cmpi sgt, %{{.*}}, %[[C8]]
+// CHECK: scf.if %[[MAY_BE_MANY]] {
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}, %{{.*}}) = {{.*}} to (%{{.*}}, %c4, %c128)
+// Queries, keys, values, and weights of 16 positions: rows of 44 floats, and of 24.
+// CHECK: memref.alloca() {alignment = 128 : i64} : memref<57344xi8, 3>
+// CHECK: %[[IS_MANY:.*]] = arith.cmpi sgt, %{{.*}}, %[[C8]]
+// CHECK: scf.if %[[IS_MANY]] {
+// CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: scf.for
+// CHECK: nvvm.cp.async.wait.group 0
+// CHECK-NEXT: gpu.barrier
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: scf.for
+// CHECK-COUNT-256: llvm.intr.fma
+// CHECK: gpu.shuffle xor
+// CHECK: nvvm.cp.async.wait.group 0
+// CHECK-NEXT: gpu.barrier
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: nvvm.bar.warp.sync
+// CHECK: scf.for
+// CHECK-COUNT-256: llvm.intr.fma
+// CHECK: nvvm.bar.warp.sync
+// CHECK: nvvm.bar.warp.sync
+// CHECK: vector.store %{{.*}} {alignment = 16 : i64} : memref<?x160xf32>, vector<4xf32>
 func.func @causal(%q: memref<?x160xf32>, %y: memref<?x160xf32>, %batch: !transformer.batch, %cache: !cache, %layer: index) {
   %scale = arith.constant 0.5 : f32
   transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 4 outs(%y : memref<?x160xf32>) : memref<?x160xf32>, !cache

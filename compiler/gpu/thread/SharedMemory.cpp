@@ -1,6 +1,7 @@
-// Shared memory of a loop whose innermost items are the threads of blocks.
+// Memory that the threads of a block have together, in loops that become
+// kernels.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/gpu/attention/SharedBuffer.h"
+#include "compiler/gpu/thread/SharedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
