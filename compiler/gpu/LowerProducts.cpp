@@ -150,13 +150,12 @@ constexpr int64_t kFewBlocks = 64;
 
 /// The most rows that the first of `kernels` does, which is not the last: of
 /// small tiles one row of them at least. Of experts so many that one of them
-/// has on average what fills a small tile, or half of what a kernel for few
-/// rows does, since some have more than others.
+/// has on average what fills a small tile.
 static int64_t mostTokens(ArrayRef<ProductKernel> kernels,
                           const ResultSize &size) {
   const ProductKernel &first = kernels.front();
   if (size.ofExperts) {
-    return size.experts * (first.tokens ? first.tokens / 2 : first.tileRows);
+    return size.experts * first.tileRows;
   }
   if (!first.isForFewBlocks) {
     return first.tokens;

@@ -5,6 +5,8 @@
 #       --mutate: something is wrong without each of what orders threads and copies
 #   ... --warpgroups   prompts, that four warps multiply together
 #   ... --float WIDTH  of float-attention.mlir, over heads of so many columns
+#   ... --wide         of wide-attention.mlir
+#   ... --latent BYTES of latent-attention.mlir; so much shared memory has a block
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import copy
 import ctypes
@@ -33,6 +35,8 @@ LAYER_BYTES = BLOCK_BYTES // LAYERS
 HEAD_BYTES = POSITIONS * WIDTH * 2
 NAN = 0x7fc0
 IS_FLOAT = False
+# Of latents, columns of a value, which are a key's last; else 0.
+VALUES = 0
 GUARD = b"\x5a" * 64
 # By entry: how far a query sees to the left, and whether there are sinks and a cap.
 ENTRIES = {"plain": (None, False), "terms": (300, True)}
@@ -64,12 +68,25 @@ FLOATS = {"prompts": [(130, 0), (20, 250), (9, 503)],
 TAILS = (1, 8, 9)
 
 
+# With --wide and --latent: few and many rows of 16, of contexts of several parts.
+WIDE = {"next": [(1, 63), (1, 256), (1, 700)],
+        "mixed": [(1, 90), (8, 250), (3, 300), (21, 64), (65, 0)]}
+
+
 def set_heads(width, element_bytes):
     global WIDTH, BLOCK_BYTES, LAYER_BYTES, HEAD_BYTES
     WIDTH = width
     HEAD_BYTES = POSITIONS * WIDTH * element_bytes
-    LAYER_BYTES = 2 * KV_HEADS * HEAD_BYTES
+    LAYER_BYTES = (1 if VALUES else 2) * KV_HEADS * HEAD_BYTES
     BLOCK_BYTES = LAYER_BYTES * LAYERS
+
+
+def set_latents(width, values):
+    """All heads share what the cache keeps of a position."""
+    global VALUES, KV_HEADS, GROUP
+    VALUES, KV_HEADS, GROUP = values, 1, HEADS
+    del ENTRIES["terms"]
+    set_heads(width, 2)
 
 
 def set_steps(steps, alone):
@@ -143,6 +160,8 @@ class Sequence:
             t, head = divmod(row, HEADS)
             key = self.k[head // GROUP][places[row % len(places)]]
             key[:] = self.q[t][head * WIDTH:(head + 1) * WIDTH]
+        if VALUES:
+            self.v = [[row[WIDTH - VALUES:] for row in self.k[0]]]
         self.blocks = list(self.fill_blocks())
 
     def tail(self, count):
@@ -167,7 +186,7 @@ class Sequence:
         weights = [math.exp(score - highest) for score in scores]
         total = sum(weights) + (0 if sink is None else
                                 math.exp(sink - highest))
-        sums = [0.0] * WIDTH
+        sums = [0.0] * (VALUES or WIDTH)
         for weight, value in zip(weights, self.v[head // GROUP][first:end]):
             if weight > 1e-12:
                 sums = [s + weight * v for s, v in zip(sums, value)]
@@ -180,7 +199,8 @@ class Sequence:
                 pack([[narrow(x) for x in row]
                       for row in rows[begin:begin + POSITIONS]]).ljust(
                           HEAD_BYTES, struct.pack("<H", NAN)[:1])
-                for kept in (self.k, self.v) for rows in kept)
+                for kept in ((self.k,) if VALUES else (self.k, self.v))
+                for rows in kept)
             yield b"\xff" * (LAYER * LAYER_BYTES) + layer
 
 
@@ -200,7 +220,7 @@ class Step:
             items += [struct.pack("<4i", number, first, 0, 0)
                       for first in range(0, sequence.count, ITEM)]
             queries += [[narrow(x) for x in row] for row in sequence.q]
-        self.size = size_of(queries)
+        self.size = size_of(queries) // WIDTH * (VALUES or WIDTH)
         self.fields = {"n_tokens": len(queries), "n_items": len(items),
                        "n_sequences": len(sequences)}
         # In another order than they are used in.
@@ -218,6 +238,13 @@ class Step:
             struct.pack_into("<Q", image, FIELDS[name], value)
         self.fields["device_step"] = self.upload(image)
         self.q = self.upload(pack(queries))
+        self.latents = []
+        if VALUES:
+            keys = [[narrow(x) for x in row] for sequence in sequences
+                    for row in sequence.k[0][sequence.past:]]
+            turned = WIDTH - VALUES
+            self.latents = [self.upload(pack([row[:turned] for row in keys])),
+                            self.upload(pack([row[turned:] for row in keys]))]
         self.sinks = self.upload(struct.pack(f"<{HEADS}f", *sinks))
         self.y = self.upload(b"\xa5" * self.size + GUARD)
 
@@ -228,9 +255,10 @@ class Step:
 
     def launches(self, text, entry):
         left, has_sinks = ENTRIES[entry]
-        # The queries, the result, the layer behind what the entry has, the step.
+        # The queries, rows of latents, the result, the layer behind what the entry has, the step.
         terms = [left, self.sinks] if has_sinks else []
-        arguments = [self.q, self.y, *terms, None, LAYER, "step", None, None]
+        arguments = [self.q, *self.latents, self.y, *terms, None, LAYER, "step",
+                     None, None]
         fields = {offset: self.fields.get(name, 0)
                   for name, offset in FIELDS.items()}
         return HostCode(text, entry, arguments, fields,
@@ -269,7 +297,8 @@ def is_near(got, entry, sequences, sinks):
         return False
     numbers = [number for number, in struct.iter_unpack(
         f"<{letter()}", got[:-len(GUARD)])]
-    error = 2 ** -18 if IS_FLOAT else 2 ** -7
+    # Latents are twice as large as values.
+    error = 2 ** -18 if IS_FLOAT else 2 ** -6 if VALUES else 2 ** -7
     at = 0
     for sequence in sequences:
         for t in range(sequence.count):
@@ -336,7 +365,8 @@ def check_tails(device, modules, kernels, text, entry, sequences, sinks, alone):
 
 def mutate(driver, text, ptx, kernels, seed):
     lengths = ([(32, 130), (2, 90)] if IS_FLOAT else
-               STEPS.get("many", [(20, 130)]))
+               STEPS.get("many", [(20, 130), (3, 300)] if "mixed" in STEPS
+                         else [(20, 130)]))
     sequences = [Sequence(f"{seed} {i}", None, *length)
                  for i, length in enumerate(lengths)]
     device = Device(driver)
@@ -350,7 +380,8 @@ def mutate(driver, text, ptx, kernels, seed):
                      [0] * HEADS)
         return got == wanted
 
-    count = count_noticed(ptx, names, is_right, every=7 if IS_FLOAT else 1)
+    count = count_noticed(ptx, names, is_right,
+                          every=7 if IS_FLOAT or "mixed" in STEPS else 1)
     print(f"{count} missing instructions are noticed")
 
 
@@ -366,6 +397,18 @@ def main():
         set_steps(PROMPTS, 2)
         text, ptx, kernels = compile_kernels(tfc_opt, widen_heads(source, 16),
                                              passes, "sm_90a")
+    elif "--wide" in sys.argv:
+        set_heads(192, 2)
+        set_steps(WIDE, 3)
+        del ENTRIES["terms"]
+        text, ptx, kernels = compile_kernels(tfc_opt, source, PASSES)
+    elif "--latent" in sys.argv:
+        shared = sys.argv[sys.argv.index("--latent") + 1]
+        set_latents(80, 64)
+        set_steps(WIDE, 3)
+        passes = PASSES.replace("device-kernels",
+                                f"device-kernels{{shared-bytes={shared}}}")
+        text, ptx, kernels = compile_kernels(tfc_opt, source, passes)
     elif "--float" in sys.argv:
         IS_FLOAT = True
         set_heads(int(sys.argv[sys.argv.index("--float") + 1]), 4)

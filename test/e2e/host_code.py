@@ -92,4 +92,7 @@ class HostCode:
             return self.allocate(size)
         if op == "arith.cmpi":
             return COMPARED[rest.split(",")[0].strip()](*map(self.value, names))
+        if op == "arith.select":
+            condition, one, other = map(self.value, names)
+            return one if condition else other
         return BINARY[op.removeprefix("arith.")](*map(self.value, names))

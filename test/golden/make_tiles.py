@@ -37,8 +37,18 @@ TILES = (
                             "intermediate_size": 24},
         head_dim=16, num_local_experts=3, num_experts_per_tok=2,
         sliding_window=50, swiglu_limit=1.5), ("ragged", "borders")),
+    # Latents of 64 columns behind 16 that are turned, of heads that share them.
+    ("deepseekv2-tiles", hf.DeepseekV2ForCausalLM, config(
+        hf.DeepseekV2Config, **WIDE, q_lora_rank=None, kv_lora_rank=64,
+        qk_nope_head_dim=16, qk_rope_head_dim=16, v_head_dim=16,
+        num_key_value_heads=4,
+        first_k_dense_replace=1, n_routed_experts=4, num_experts_per_tok=2,
+        moe_intermediate_size=40, n_shared_experts=1, topk_method="greedy",
+        n_group=None, topk_group=None),
+     ("one", "few")),
 )
-GENERATING = ("llama-tiles", "qwen3-tiles", "qwen3moe-tiles")
+GENERATING = ("llama-tiles", "qwen3-tiles", "qwen3moe-tiles",
+              "deepseekv2-tiles")
 
 
 def write(out):

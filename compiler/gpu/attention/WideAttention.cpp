@@ -340,10 +340,9 @@ void WideAttention::exchangeHighest(MutableArrayRef<std::array<Value, 2>> own) {
   });
 }
 
-/// Behind the last tile: those of all positions, in all warps.
+/// Behind the last tile: those of all positions, in all warps. Who stores
+/// weights has read the greatest scores, and everybody has waited for them.
 void WideAttention::addTotals(States &states) {
-  // The last greatest scores have been read.
-  gpu::BarrierOp::create(b);
   for (size_t fragment = 0; fragment < states.size(); ++fragment) {
     RowState &state = states[fragment];
     softmax.finish(state);

@@ -151,8 +151,7 @@ ProductKernel ProductKernels::buildSkinny(const ProductForm &form,
       kernels, form, nameOf(form, tile.tokens(), tile.resultColumns(form)),
       tile.tokens(), tile.threads(), tile.sharedBytes(),
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
-        // Which expert's they will be nobody knows before.
-        if (options.doOverlap && !form.ofExperts) {
+        if (options.doOverlap) {
           tile.prefetch(t, form, operands);
         }
         tile.build(t, form, operands, shared);
@@ -196,12 +195,15 @@ SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
     buildTiles<FloatProduct>(form, kFloat, built);
     return built;
   }
-  ArrayRef<SkinnyProduct> few = listSkinny(form);
-  for (const SkinnyProduct &tile :
-       options.hasOneOrder ? few.drop_back() : few) {
+  // Some experts have many rows where most have few, and would be read again
+  // and again; tiles read them once, and are as fast with one row.
+  ArrayRef<SkinnyProduct> few =
+      form.ofExperts ? ArrayRef<SkinnyProduct>() : listSkinny(form);
+  bool hasOneOrder = options.hasOneOrder && !few.empty();
+  for (const SkinnyProduct &tile : hasOneOrder ? few.drop_back() : few) {
     built.push_back(buildSkinny(form, tile));
   }
-  if (options.hasOneOrder) {
+  if (hasOneOrder) {
     SkinnyProduct last = few.back();
     last.isStriped = true;
     built.push_back(buildSkinny(form, last));

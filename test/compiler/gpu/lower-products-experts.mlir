@@ -2,11 +2,12 @@
 // are its own, and multiplies them as those of any product.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-lower-products --canonicalize --cse | FileCheck %s
-// RUN: tfc-opt %s --tfc-lower-products=deterministic=true --canonicalize --cse | FileCheck %s --check-prefix=ORDER --implicit-check-not=128x128
+// RUN: tfc-opt %s --tfc-lower-products=deterministic=true --canonicalize --cse | FileCheck %s
 
 // Behind the addresses of matrices and biases that of the rows' experts, and how
-// many experts there are.
-// CHECK: gpu.func @product_8x16_bf16_experts_0(%{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %[[SORTED:[^:]*]]: !llvm.ptr, %[[EXPERTS:[^:]*]]: i32, %[[PAIRS:[^:]*]]: i32, %[[WIDTH:[^:]*]]: i32, %[[DEPTH:[^:]*]]: i32,
+// many experts there are. There is no kernel for few rows.
+// CHECK-NOT: gpu.func @product_8x16
+// CHECK: gpu.func @product_64x64_bf16_experts_0(%{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %[[SORTED:[^:]*]]: !llvm.ptr, %[[EXPERTS:[^:]*]]: i32, %[[PAIRS:[^:]*]]: i32, %[[WIDTH:[^:]*]]: i32, %[[DEPTH:[^:]*]]: i32,
 // CHECK: %[[TILE:.*]] = nvvm.read.ptx.sreg.ctaid.y
 // 32 experts at a time, a lane each: where they begin, by halves, and how many
 // tiles there are up to theirs.
@@ -30,30 +31,19 @@
 // CHECK: arith.extsi %[[ROW]] : i32 to i64
 // CHECK: nvvm.mma.sync
 // CHECK: gpu.return
-// CHECK: gpu.func @product_64x64_bf16_experts_0(
 // CHECK: gpu.func @product_128x128_bf16_experts_0(
 
-// Each expert that is there may have a tile that is not whole. A kernel is for
-// rows of which an expert has half a tile on average.
+// Each expert that is there may have a tile that is not whole. Small ones are for
+// rows of which an expert has one on average.
 // CHECK-LABEL: func.func @product
 // CHECK: %[[N:.*]] = memref.dim
-// CHECK: %[[IS_FEW:.*]] = arith.cmpi sle, %[[N]], %c20 : index
+// CHECK: %[[IS_FEW:.*]] = arith.cmpi sle, %[[N]], %c320 : index
 // CHECK: scf.if %[[IS_FEW]] {
-// CHECK: %[[WHOLE:.*]] = arith.divui %[[N]], %c8 : index
+// CHECK: %[[WHOLE:.*]] = arith.divui %[[N]], %c64 : index
 // CHECK: %[[REST:.*]] = arith.minui %[[N]], %c5 : index
 // CHECK: %[[TILES:.*]] = arith.addi %[[WHOLE]], %[[REST]] : index
-// CHECK: gpu.launch_func @kernels::@product_8x16_bf16_experts_0 blocks in (%c2, %[[TILES]], %c1)
-// CHECK: arith.cmpi sle, %[[N]], %c160 : index
-// CHECK: @product_64x32_bf16_experts_0
-// CHECK: arith.cmpi sle, %[[N]], %c320 : index
-// CHECK: @product_64x64_bf16_experts_0
+// CHECK: gpu.launch_func @kernels::@product_64x64_bf16_experts_0 blocks in (%c1, %[[TILES]], %c1)
 // CHECK: @product_128x128_bf16_experts_0
-
-// ORDER: gpu.func @product_64x32_bf16_experts_0(
-// A block's rows begin where its expert's do.
-// ORDER-COUNT-1: nvvm.read.ptx.sreg.ctaid.y
-// ORDER-NOT: nvvm.read.ptx.sreg.ctaid.y
-// ORDER: func.func @product
 func.func @product(%x: memref<?x64xbf16>, %p: memref<5x32x64x1xbf16>,
                    %b: memref<5x32xf32>, %e: memref<?xi32>,
                    %y: memref<?x32xbf16>, %step: !llvm.ptr {transformer.step}) {
