@@ -1,12 +1,10 @@
 # The kernels of attention in tiles on the stand-in for CUDA's driver, without a model:
 # steps of sequences of many lengths against the formula in double precision, and each
 # sequence alone, which has the same bits.
-#   attention_kernels.py TFC_OPT DRIVER IR [--mutate]
-#       --mutate: something is wrong without each of what orders threads and copies
+#   attention_kernels.py TFC_OPT DRIVER IR [--mutate]   without each of what orders
 #   ... --warpgroups   prompts, that four warps multiply together
-#   ... --float WIDTH  of float-attention.mlir, over heads of so many columns
-#   ... --wide         of wide-attention.mlir
-#   ... --latent BYTES of latent-attention.mlir; so much shared memory has a block
+#   ... --float WIDTH | --wide | --latent BYTES   of float-, wide- and latent-attention;
+#                      heads of so many columns, so much shared memory
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import copy
 import ctypes
