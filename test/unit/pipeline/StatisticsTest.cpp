@@ -97,7 +97,7 @@ TEST(Statistics, EveryPassOnModulesCounts) {
                 false);
   counter.count("llama-tiles", "sm_80", OptLevel::Full, Storage::BF16, false);
   counter.count("gpt2-lm", "sm_80", OptLevel::Full, Storage::F32, false);
-  counter.count("qwen3moe-lm", "sm_80", OptLevel::Full, Storage::F32, false);
+  counter.count("qwen35moe-lm", "sm_80", OptLevel::Full, Storage::F32, false);
   const std::map<std::string, const char *> others = {
       {"tfc-verify-stage", "changes nothing"},
       {"tfc-convert-to-llvm", "runs on gpu.modules, too, as copies"}};
