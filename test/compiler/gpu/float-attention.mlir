@@ -1,4 +1,4 @@
-// Attention of f32 in tiles: the kernels that test/e2e/attention-kernels runs one by
+// Attention of f32 in tiles: the kernels that test/e2e/float-attention-kernels runs one by
 // one. Items of up to 8 queries are done by warps, in the same order of operations.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-device-kernels --tfc-outline-threads --canonicalize --cse | FileCheck %s

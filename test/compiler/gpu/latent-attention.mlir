@@ -1,4 +1,4 @@
-// Attention to latents by tensor cores: the kernels that test/e2e/attention-kernels runs
+// Attention to latents by tensor cores: the kernels that test/e2e/wide-attention-kernels runs
 // one by one. Rows are written first; values are keys' last columns, so that a tile is
 // both.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
