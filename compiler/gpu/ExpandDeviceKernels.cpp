@@ -57,20 +57,18 @@ struct Choice {
       isFloat &= suitsFloatTiles(op);
       floatRows = std::min(floatRows, floatQueryRows(op.getCache().getType()));
     });
-    // Of latents there is no other kernel.
+    // Of latents there is no other kernel: warps do not take their cache.
     entry.walk([&](transformer::PagedLatentOp op) {
       isTensor &= suitsTensorCores(op, device);
-      isFloat = false;
-      fits &= suitsTensorCores(op, device);
     });
-    fits &= isTensor || llvm::all_of(listCaches(entry), fitsWarp);
+    fits = isTensor || llvm::all_of(listCaches(entry), fitsWarp);
     queryRows = isTensor  ? kTensorQueryRows
                 : isFloat ? floatRows
                           : kWarpQueryRows;
   }
 
   bool isTensor = true, isFloat = true;
-  bool fits = true; // else nothing here does it
+  bool fits; // else nothing here does it
   int64_t queryRows;
 };
 

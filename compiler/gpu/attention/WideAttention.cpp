@@ -20,23 +20,20 @@ using namespace tfc;
 
 static constexpr int64_t kPositions = KeyTiles::kPositions;
 static constexpr int64_t kWarps = AttentionBlock::kWarps;
-/// Sums that a thread keeps in registers, at most.
-static constexpr int64_t kMostSums = 128;
+/// Columns of a value, at most: of 32 rows a thread has 128 sums in registers,
+/// and of a row each thread of those that put parts together four columns.
+static constexpr int64_t kMostValues = 512;
 
 std::optional<WideForm> WideForm::find(transformer::CacheType type,
                                        int64_t sharedBytes, int64_t fragments) {
   int64_t keys = type.getHeadDim();
   int64_t values = type.isLatent() ? type.getValues() : keys;
   if (type.getElementType().getIntOrFloatBitWidth() != 16 || keys % 16 != 0 ||
-      values % (16 * kWarps) != 0) {
+      values % (16 * kWarps) != 0 || values > kMostValues) {
     return std::nullopt;
   }
   int64_t tile = StagedRows::bytesOf(kPositions, keys);
   for (WideForm form; fragments > 0; fragments /= 2) {
-    // A fragment's sums are 16 x values / kWarps, of 32 lanes.
-    if (fragments * values / 8 > kMostSums) {
-      continue;
-    }
     for (int64_t stages : {2, 1}) {
       // Keys and values that are different tiles take turns by themselves.
       int64_t tiles = type.isLatent() ? stages : 2;

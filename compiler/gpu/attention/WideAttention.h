@@ -13,7 +13,7 @@ namespace tfc {
 struct WideForm {
   /// The largest that `sharedBytes` of a block have room for, with `fragments`
   /// of 16 rows at most; none where there is none. Keys are a multiple of 16
-  /// columns, values of 64, and elements of 16 bits.
+  /// columns, values of 64 up to 512, and elements of 16 bits.
   static std::optional<WideForm> find(transformer::CacheType type,
                                       int64_t sharedBytes, int64_t fragments);
 
@@ -79,7 +79,9 @@ private:
     return k.add(block.eighth, 16 * fragment + 8 * half);
   }
   /// Of the values that the warp sums.
-  int64_t numColumns() const { return block.cache.valueDim / 4; }
+  int64_t numColumns() const {
+    return block.cache.valueDim / AttentionBlock::kWarps;
+  }
   mlir::Value columnOf(size_t eight);
   mlir::Value numberAt(mlir::Value warp, mlir::Value row);
 
