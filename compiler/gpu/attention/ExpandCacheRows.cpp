@@ -11,8 +11,8 @@ using namespace mlir;
 using namespace tfc;
 
 /// The parallel loop over items, rows and `vectors` of a row; the body gets the
-/// token, the address of its position in the layer's keys of the first head,
-/// and the vector's number.
+/// token, the address of the layer in the block of its position, which slot of
+/// the block that is, and the vector's number.
 static void forEachVector(
     KernelBuilder &k, const DeviceCache &cache, Value layer, int64_t vectors,
     llvm::function_ref<void(Value token, Value block, Value slot, Value vector)>
@@ -30,6 +30,16 @@ static void forEachVector(
                                  k.divide(position, cache.blockTokens), layer);
     body(k.add(item.firstToken, t), block, slot, places[1]);
   });
+}
+
+/// A vector of a token's row, loaded or computed, to `address`.
+static void writeVector(KernelBuilder &k, const DeviceCache &cache,
+                        const std::optional<ComputedRows> &computed, Value rows,
+                        Value token, Value column, Value address) {
+  Value kept =
+      computed ? computed->build(k.builder(), token, column)
+               : loadKeptVector(k, rows, token, column, cache.vectorWidth());
+  cache.storeKept(k, kept, address);
 }
 
 void tfc::expandCacheRows(transformer::CacheWriteOp op,
@@ -54,9 +64,7 @@ void tfc::expandCacheRows(transformer::CacheWriteOp op,
                          Value rows, Value base) {
           Value address = buildAddress(b, base, slot, cache.positionBytes);
           address = buildAddress(b, address, offset, cache.elementBytes);
-          Value kept = computed ? computed->build(b, token, column)
-                                : loadKeptVector(k, rows, token, column, width);
-          cache.storeKept(k, kept, address);
+          writeVector(k, cache, computed, rows, token, column, address);
         };
         write(keys, op.getKey(), cache.keys(k, block, head));
         write(values, op.getValue(), cache.values(k, block, head));
@@ -87,9 +95,7 @@ void tfc::expandLatentRows(transformer::PagedLatentOp op,
           Value address = buildAddress(b, block, slot, cache.positionBytes,
                                        first * cache.elementBytes);
           address = buildAddress(b, address, column, cache.elementBytes);
-          Value kept = computed ? computed->build(b, token, column)
-                                : loadKeptVector(k, rows, token, column, width);
-          cache.storeKept(k, kept, address);
+          writeVector(k, cache, computed, rows, token, column, address);
         });
     if (computed) {
       computed->erase(rewriter);
