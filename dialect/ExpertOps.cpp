@@ -223,10 +223,42 @@ LogicalResult ExpertLinearOp::verify() {
                          << getBias().getType();
   }
   // expert_linear_c3
-  return getFactor()
-             ? expectSize(*this, "factor of width", widthOf(getFactor()),
-                          weight[1], "the rows of the weight")
-             : success();
+  if (getFactor() &&
+      failed(expectSize(*this, "factor of width", widthOf(getFactor()),
+                        weight[1], "the rows of the weight"))) {
+    return failure();
+  }
+  // expert_linear_c4
+  Type element = getElementTypeOrSelf(getWeight());
+  bool isScaled = static_cast<bool>(getInputScales());
+  if (element.isInteger() != isScaled ||
+      getElementTypeOrSelf(getInput()).isInteger() != isScaled ||
+      static_cast<bool>(getWeightScales()) != isScaled) {
+    return emitOpError()
+           << "expected rows of i8 and a weight of integers, both "
+              "with scales, or neither, got "
+           << getInput().getType() << " and " << getWeight().getType();
+  }
+  if (!isScaled) {
+    return success();
+  }
+  ArrayRef<int64_t> scales =
+      cast<ShapedType>(getWeightScales().getType()).getShape();
+  if (scales.drop_back() != weight.drop_back() || scales[2] == 0 ||
+      weight[2] % scales[2] != 0) {
+    return emitOpError() << "expected weight_scales of " << weight[0] << " x "
+                         << weight[1] << " rows and a number of groups that "
+                         << "divides " << weight[2] << ", got "
+                         << getWeightScales().getType();
+  }
+  if (Value zeros = getWeightZeros();
+      zeros && (!element.isInteger(4) ||
+                cast<ShapedType>(zeros.getType()).getShape() != scales)) {
+    return emitOpError() << "expected weight_zeros of a weight of i4, one for "
+                            "each of its weight_scales, got "
+                         << zeros.getType();
+  }
+  return success();
 }
 
 //===-- combine -----------------------------------------------------------===//

@@ -163,22 +163,50 @@ def Transformer_ExpertLinearOp
     factor and result `[R, N]`. A weight of f16 or bf16 is widened to f32,
     exactly.
 
+    Rows of bytes and weights of integers whose columns have groups are
+    multiplied as by `transformer.linear`: input_scales `[R]`, weight_scales and
+    weight_zeros `[E, N, G]`.
+
     Constraints:
     * C1. input and weight agree in K.
     * C2. bias is `[E, N]`.
     * C3. factor has the width N.
+    * C4. input is of i8 and weight of i8 or i4 exactly if there are input_scales
+      and weight_scales, which have the weight's experts and rows and a number of
+      groups that divides K; weight_zeros have their shape, and the weight is of
+      i4 then.
   }];
-  let arguments = (ins Transformer_Rows:$input, Transformer_Ids:$experts,
+  let arguments = (ins Transformer_Factors:$input, Transformer_Ids:$experts,
                        Transformer_ExpertMatrices:$weight,
+                       Optional<Transformer_RowScales>:$input_scales,
+                       Optional<Transformer_ExpertScales>:$weight_scales,
+                       Optional<Transformer_ExpertZeros>:$weight_zeros,
                        Optional<Transformer_Matrix>:$bias,
                        Optional<Transformer_Rows>:$factor,
                        DefaultValuedAttr<Transformer_Activation,
                          "Activation::Identity">:$act);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $input `of` $experts `,` $weight (`bias` $bias^)? (`factor` $factor^)?
+    $input `of` $experts `,` $weight
+    (`scales` $input_scales^ `,` $weight_scales)? (`zeros` $weight_zeros^)?
+    (`bias` $bias^)? (`factor` $factor^)?
     (`act` $act^)? attr-dict `:` functional-type(operands, results)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$input,
+                                 "::mlir::Value":$experts,
+                                 "::mlir::Value":$weight,
+                                 "::mlir::Value":$bias,
+                                 "::mlir::Value":$factor,
+                                 "::tfc::transformer::Activation":$act), [{
+    build($_builder, $_state, input, experts, weight, ::mlir::Value(),
+          ::mlir::Value(), ::mlir::Value(), bias, factor, act);
+  }]>, OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input,
+                      "::mlir::Value":$experts, "::mlir::Value":$weight,
+                      "::mlir::Value":$bias, "::mlir::Value":$factor,
+                      "::tfc::transformer::Activation":$act), [{
+    build($_builder, $_state, result, input, experts, weight, ::mlir::Value(),
+          ::mlir::Value(), ::mlir::Value(), bias, factor, act);
+  }]>];
 }
 
 def Transformer_CombineOp : Transformer_ValueOp<"combine"> {

@@ -205,9 +205,11 @@ LogicalResult ProductOp::verify() {
   bool ofExperts = static_cast<bool>(getExperts());
   int64_t axes = panelsType.getRank() - ofExperts;
   if (axes < 3 || axes > 4 ||
-      (ofExperts && !isa<FloatType>(panelsType.getElementType()))) {
+      (ofExperts && !isa<FloatType>(panelsType.getElementType()) &&
+       !getGroups())) {
     return emitOpError() << "expected "
-                         << (ofExperts ? "panels of floats of experts"
+                         << (ofExperts ? "panels of floats of experts, or with "
+                                         "groups"
                                        : "panels of no experts")
                          << ", got " << panelsType;
   }
@@ -278,7 +280,15 @@ LogicalResult ProductOp::verify() {
   if (!getGroups()) {
     return success();
   }
-  auto groups = cast<ShapedType>(getGroups().getType());
+  auto whole = cast<ShapedType>(getGroups().getType());
+  if (whole.getRank() != 3 + ofExperts ||
+      (ofExperts && (whole.getDimSize(0) != panels.experts || !areInteger))) {
+    return emitOpError() << "expected groups of "
+                         << (ofExperts ? "as many experts, beside rows of i8"
+                                       : "no experts")
+                         << ", got " << whole;
+  }
+  auto groups = whole.clone(whole.getShape().take_back(3));
   int64_t count = groups.getDimSize(1), wide = groups.getDimSize(2);
   bool isWhole = count > 0 && widthOf(getInput()) % count == 0;
   if (!areInteger) {

@@ -227,7 +227,9 @@ def Transformer_ProductOp
     times `groups[p,g,j]`, a multiply-add a group. Beside rows of floats, panels of
     groups may be of another width than those of the matrix.
     With `zeros`, 8 more than the group's zero point, an integer stands for
-    itself minus that.
+    itself minus that. With `zeros` of f32, beside rows of i8, it stands for
+    itself times its scale minus the zero: a group is two multiply-adds, the
+    second of minus the sum of the row's integers and the zero.
 
     With `experts`, panels and columns have an axis of experts in front, and row
     t is multiplied with the panels of expert `experts[t]` and has its columns.
@@ -254,7 +256,8 @@ def Transformer_ProductOp
       the panels' P and W, or beside floats a W of their own and a P that ends
       with N, and a G that cuts K into groups, beside i8 of whole words; zeros
       have their shape.
-    * C7. with experts, panels are floats with an axis of experts in front, and
+    * C7. with experts, panels are floats, or have groups of as many experts and
+      rows of i8, with an axis of experts in front, and
       columns have two axes, the first of them as long; without, columns have
       one.
     * C8. with head_rows, init is of f32, and there are no experts.

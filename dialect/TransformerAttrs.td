@@ -242,7 +242,7 @@ def Transformer_CompanionAttr : AttrDef<Transformer_Dialect, "Companion"> {
     integers are multiples of, one for each row of a matrix of bytes, and of one
     of i4 for each row and group of columns, `[rows, groups]`; `zeros`, as many, what an
     integer of i4 stands for being itself minus that, packed with 8 added as it
-    is; `excess`, one for
+    is, or of f32 itself plus 8, times the scale, minus that; `excess`, one for
     each row of a matrix of bytes, 128 times their sum,
     which is by how much too large its products are with rows whose elements are
     128 too large.

@@ -125,12 +125,13 @@ def Transformer_Vector
 // A number for each row of a matrix of bytes, or for each group of its columns.
 def Transformer_WeightScales
     : AnyTypeOf<[Transformer_Vector, Transformer_Matrix]>;
-// Zero points of groups.
+// Zero points of groups, or what comes off of their elements.
 def Transformer_WeightZeros
     : Transformer_RankedTensor<2,
-        And<[Transformer_Element<"isInteger(8)">, Transformer_Static<0>,
-             Transformer_Static<1>]>,
-        "i8 matrix of static shape">;
+        And<[Or<[Transformer_Element<"isInteger(8)">,
+                 Transformer_Element<"isF32()">]>,
+             Transformer_Static<0>, Transformer_Static<1>]>,
+        "i8 or f32 matrix of static shape">;
 def Transformer_Ids
     : Transformer_RankedTensor<1, Transformer_Element<"isInteger(32)">,
         "i32 vector, tensor<?xi32>">;
@@ -141,9 +142,23 @@ def Transformer_IntegerVector
 // A matrix for each expert.
 def Transformer_ExpertMatrices
     : Transformer_RankedTensor<3,
-        And<[Transformer_StoredElement, Transformer_Static<0>,
-             Transformer_Static<1>, Transformer_Static<2>]>,
-        "f32, f16 or bf16 matrices of static shape, one an expert">;
+        And<[Or<[Transformer_StoredElement, Transformer_Element<"isInteger(8)">,
+                 Transformer_Element<"isInteger(4)">]>,
+             Transformer_Static<0>, Transformer_Static<1>,
+             Transformer_Static<2>]>,
+        "f32, f16, bf16, i8 or i4 matrices of static shape, one an expert">;
+// What groups of their columns have.
+class Transformer_ExpertGroups<Pred element, string names>
+    : Transformer_RankedTensor<3,
+        And<[element, Transformer_Static<0>, Transformer_Static<1>,
+             Transformer_Static<2>]>,
+        names # " matrices of static shape, one an expert">;
+def Transformer_ExpertScales
+    : Transformer_ExpertGroups<Transformer_Element<"isF32()">, "f32">;
+def Transformer_ExpertZeros
+    : Transformer_ExpertGroups<Or<[Transformer_Element<"isInteger(8)">,
+                                   Transformer_Element<"isF32()">]>,
+                               "i8 or f32">;
 // Numbers of experts, as many for each row.
 def Transformer_ExpertIds
     : Transformer_RankedTensor<2,
@@ -199,23 +214,27 @@ def Transformer_PanelsOrBuffer
                  Transformer_ExpertPanels,
                  MemRefRankOf<[F32, F16, BF16, I8], [3, 4, 5]>]>;
 
-// The scales of groups of columns, in panels: [panel, group, row in the panel].
+// The scales of groups of columns, in panels: [panel, group, row in the panel];
+// those of experts have an axis of experts in front.
+class Transformer_GroupsOf<int rank, Pred element, list<Pred> axes,
+                           string names>
+    : Transformer_RankedTensor<rank,
+        And<!listconcat([element, Transformer_Static<0>, Transformer_Static<1>,
+                         Transformer_Static<2>], axes)>,
+        names # " panels of static shape">;
+class Transformer_GroupsOrBuffer<Pred element, string names, list<Type> types>
+    : AnyTypeOf<[Transformer_GroupsOf<3, element, [], names>,
+                 Transformer_GroupsOf<4, element, [Transformer_Static<3>],
+                                      names>,
+                 MemRefRankOf<types, [3, 4]>]>;
 def Transformer_GroupScalesOrBuffer
-    : AnyTypeOf<[
-        Transformer_RankedTensor<3,
-          And<[Transformer_Element<"isF32()">, Transformer_Static<0>,
-               Transformer_Static<1>, Transformer_Static<2>]>,
-          "f32 panels of static shape">,
-        MemRefRankOf<[F32], [3]>]>;
+    : Transformer_GroupsOrBuffer<Transformer_Element<"isF32()">, "f32", [F32]>;
 
 // The same of their zero points.
 def Transformer_GroupZerosOrBuffer
-    : AnyTypeOf<[
-        Transformer_RankedTensor<3,
-          And<[Transformer_Element<"isInteger(8)">, Transformer_Static<0>,
-               Transformer_Static<1>, Transformer_Static<2>]>,
-          "i8 panels of static shape">,
-        MemRefRankOf<[I8], [3]>]>;
+    : Transformer_GroupsOrBuffer<Or<[Transformer_Element<"isInteger(8)">,
+                                     Transformer_Element<"isF32()">]>,
+                                 "i8 or f32", [I8, F32]>;
 
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
     : Op<Transformer_Dialect, mnemonic, traits>;

@@ -111,7 +111,8 @@ static LogicalResult verifyCompanion(ParameterOp op, CompanionAttr companion) {
                  : kind == CompanionKind::Excess ? isByte
                                                  : isFour || isByte;
   if (!type || type.getRank() != 2 || !isKnown ||
-      matrix.getLayers() != op.getLayers()) {
+      matrix.getLayers() != op.getLayers() ||
+      matrix.getExperts() != op.getExperts()) {
     return op.emitOpError() << "expected a companion of a matrix of i8 with "
                             << op.getLayers().value_or(0) << " layers, got "
                             << companion.getMatrix();
@@ -125,6 +126,9 @@ static LogicalResult verifyCompanion(ParameterOp op, CompanionAttr companion) {
     bool divides = own.getRank() == 2 && own.getDimSize(1) > 0 &&
                    type.getDimSize(1) % own.getDimSize(1) == 0;
     shape.push_back(divides ? own.getDimSize(1) : 1);
+  }
+  if (kind == CompanionKind::Zeros && own.getElementType().isF32()) {
+    element = own.getElementType();
   }
   Type expected = RankedTensorType::get(shape, element);
   if (op.getType() != expected) {
@@ -189,10 +193,11 @@ LogicalResult ParameterOp::verify() {
     return emitOpError() << "expected at least 1 layer, got " << *getLayers();
   }
   // parameter_c14
+  bool hasGroups = getCompanion() && type.getRank() == 2;
   if (getExperts() && (static_cast<int64_t>(*getExperts()) < 1 ||
-                       !getSource() || isTied() || !isa<FloatType>(element))) {
-    return emitOpError() << "expected at least one expert, of floats with a "
-                            "source and a value of its own, got "
+                       (!getSource() && !hasGroups) || isTied())) {
+    return emitOpError() << "expected at least one expert, with a source and a "
+                            "value of its own or what groups have, got "
                          << static_cast<int64_t>(*getExperts()) << " of "
                          << type;
   }

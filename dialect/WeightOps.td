@@ -70,12 +70,13 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     * C11. all layers together, packed, are less than 2^63 bytes.
     * C13. a companion is a vector, of f32 for scales and of i32 for an excess,
       as long as there are rows of the matrix of i8 that it names, with its
-      layers; of a matrix of i4 it is scales, a matrix of f32 with as many rows
+      layers and experts; of a matrix of i4 it is scales, a matrix of f32 with as many rows
       and a number of columns that divides the matrix's, and zeros are one of i8
-      like those.
+      or f32 like those.
     * C15. a matrix of i4 has an even word where it is packed.
-    * C14. there is at least one expert; a parameter of experts has a source, is
-      not tied, and is of floats. A source is `stacked` only of one of experts.
+    * C14. there is at least one expert; a parameter of experts has a source, or
+      is the companion of one, and is not tied; one of integers has scales of
+      groups. A source is `stacked` only of one of experts.
     * C12. an offset is at least 0, and has with it, exactly if there are
       layers, a stride of at least the bytes of one.
   }];

@@ -48,28 +48,43 @@ struct ProductModel : WorkOpInterface::ExternalModel<ProductModel, ProductOp> {
   }
 
   /// Panels are whole; a weight's rows are not always. Of experts, as many as
-  /// there are rows at most.
+  /// there are rows at most, with what their groups have.
   std::optional<double> getOperandBytes(Operation *op, OpOperand &operand,
                                         const StepSizes &sizes) const {
     auto product = cast<ProductOp>(op);
+    std::optional<double> share = shareOfExperts(product, sizes);
+    if (!share) {
+      return std::nullopt;
+    }
     if (operand.get() != product.getPanels()) {
-      return sizes.bytes(operand.get());
+      std::optional<double> bytes = sizes.bytes(operand.get());
+      bool isOfGroups = operand.get() == product.getGroups() ||
+                        operand.get() == product.getZeros();
+      return bytes && isOfGroups ? *bytes * *share : bytes;
     }
     auto inner = cast<ShapedType>(product.getInput().getType()).getDimSize(1);
     auto width = cast<ShapedType>(product.getInit().getType()).getDimSize(1);
-    Type element =
-        cast<ShapedType>(product.getPanels().getType()).getElementType();
-    double experts = 1;
-    if (product.getExperts()) {
-      std::optional<double> rows = sizes.elements(product.getExperts());
-      if (!rows) {
-        return std::nullopt;
-      }
-      auto panels = cast<ShapedType>(product.getPanels().getType());
-      experts = std::min(*rows, static_cast<double>(panels.getDimSize(0)));
+    auto panels = cast<ShapedType>(product.getPanels().getType());
+    double experts =
+        product.getExperts() ? static_cast<double>(panels.getDimSize(0)) : 1;
+    return *share * experts * static_cast<double>(inner) *
+           static_cast<double>(width) *
+           sizes.elementBytes(panels.getElementType());
+  }
+
+private:
+  /// Of the experts' matrices, those that are read at most.
+  static std::optional<double> shareOfExperts(ProductOp product,
+                                              const StepSizes &sizes) {
+    if (!product.getExperts()) {
+      return 1;
     }
-    return experts * static_cast<double>(inner) * static_cast<double>(width) *
-           sizes.elementBytes(element);
+    std::optional<double> rows = sizes.elements(product.getExperts());
+    if (!rows) {
+      return std::nullopt;
+    }
+    auto panels = cast<ShapedType>(product.getPanels().getType());
+    return std::min(1.0, *rows / static_cast<double>(panels.getDimSize(0)));
   }
 };
 

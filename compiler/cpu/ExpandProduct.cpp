@@ -103,7 +103,9 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value step,
     auto groups = cast<MemRefType>(op.getGroups().getType());
     groupTiles.emplace(
         k, module, tile, layout, transformer::widthOf(op.getInput()),
-        groups.getDimSize(1), static_cast<bool>(op.getZeros()), inputRowBytes);
+        groups.getShape().drop_back().back(),
+        op.getZeros() ? getElementTypeOrSelf(op.getZeros().getType()) : Type(),
+        inputRowBytes);
     scales = addressOf(op.getGroups());
     zeros = op.getZeros() ? addressOf(op.getZeros()) : Value();
   } else if (onTiles && tile.getKind() == transformer::ProductKind::Dot) {
@@ -146,6 +148,9 @@ Value ProductKernel::addressOf(Value buffer) {
 
 void ProductKernel::emit() {
   Value zero = k.constant(0);
+  if (groupTiles) {
+    offsets = addressOf(groupTiles->emitOffsets(input, tokens));
+  }
   if (op.getExperts()) {
     ExpertItems experts(k, op.getExperts(), layout.experts, tile.getItem());
     experts.forEach(layout.panels, [&](const ExpertItem &own) {
@@ -157,9 +162,6 @@ void ProductKernel::emit() {
       emitItem(item);
     });
     return;
-  }
-  if (groupTiles) {
-    offsets = addressOf(groupTiles->emitOffsets(input, tokens));
   }
   auto items = scf::ParallelOp::create(
       b, ValueRange{zero, zero}, ValueRange{k.constant(layout.panels), tokens},
@@ -243,8 +245,19 @@ void ProductKernel::emitGroups(const Item &item) {
   int64_t groups = groupTiles->offsetBytes() / kFloatBytes;
   GroupTile at;
   at.panel = item.weights;
-  at.scales = k.add(scales, k.scale(item.panel, groups * width * kFloatBytes));
-  at.zeros = zeros ? k.add(zeros, k.scale(item.panel, groups * width)) : zeros;
+  // Of all experts' panels.
+  Value panel = item.panel;
+  if (item.expert) {
+    panel = k.add(panel, k.scale(item.expert, layout.panels));
+  }
+  at.scales = k.add(scales, k.scale(panel, groups * width * kFloatBytes));
+  at.zeros = zeros;
+  if (zeros) {
+    int64_t bytes =
+        getElementTypeOrSelf(op.getZeros().getType()).getIntOrFloatBitWidth() /
+        CHAR_BIT;
+    at.zeros = k.add(zeros, k.scale(panel, groups * width * bytes));
+  }
   at.sums = item.sums;
   k.loop(k.constant(0), item.rows, tile.getRows(), [&](Value row) {
     at.rows = k.min(k.subtract(item.rows, row), k.constant(tile.getRows()));

@@ -14,6 +14,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <climits>
+
 using namespace mlir;
 using namespace tfc;
 
@@ -42,10 +44,11 @@ public:
 
   GroupBody(func::FuncOp function, OpBuilder &builder, int64_t rows,
             const PanelLayout &layout, transformer::ProductTileAttr tile,
-            bool isByte, int64_t group, bool hasZeros)
+            bool isByte, int64_t group, Type zeroElement)
       : k(function.getLoc(), builder, Value()), b(k.builder()), rows(rows),
         layout(layout), tile(tile), isByte(isByte), group(group),
-        hasZeros(hasZeros), pieces(cutColumns(layout.width, tile.getLanes())) {
+        zeroElement(zeroElement),
+        pieces(cutColumns(layout.width, tile.getLanes())) {
     Value *const places[] = {&x,     &rowBytes, &last,  &offsets, &offsetBytes,
                              &panel, &scales,   &zeros, &groups,  &sums};
     for (auto [place, argument] :
@@ -102,6 +105,9 @@ private:
   Value addUp(Value sum, Value pairs, int64_t times, int64_t width);
   Value multiplyPairs(Value x, Value y, int64_t width);
   Value beginGroup(Value ownZeros, Value offset, const ColumnPiece &piece);
+  bool areFloat() const { return zeroElement && zeroElement.isF32(); }
+  Value loadFloats(Value place, const ColumnPiece &piece);
+  void takeOff(Value ownZeros, ArrayRef<Value> rowSums, Values &floats);
 
   KernelBuilder k;
   ImplicitLocOpBuilder &b;
@@ -110,7 +116,7 @@ private:
   transformer::ProductTileAttr tile;
   bool isByte;
   int64_t group;
-  bool hasZeros;
+  Type zeroElement; // null where there are no zeros
   SmallVector<ColumnPiece> pieces;
   Value x, rowBytes, last, offsets, offsetBytes, panel, scales, zeros, groups,
       sums;
@@ -161,6 +167,9 @@ Value GroupBody::multiplyPairs(Value x, Value y, int64_t width) {
 Value GroupBody::beginGroup(Value ownZeros, Value offset,
                             const ColumnPiece &piece) {
   auto words = VectorType::get(piece.width, b.getI32Type());
+  if (areFloat()) {
+    return splat(piece.width, 0);
+  }
   Value all = vector::BroadcastOp::create(b, words, offset);
   if (!ownZeros) {
     return all;
@@ -280,9 +289,12 @@ KernelBuilder::Values GroupBody::emitBlock(Value block, ArrayRef<Value> places,
 KernelBuilder::Values GroupBody::emitGroup(Value number, ValueRange floats) {
   Value weights = buildAddress(b, panel, number, groupBytes());
   Value ownScales = buildAddress(b, scales, number, layout.width * kFloatBytes);
+  int64_t zeroBytes =
+      zeroElement ? zeroElement.getIntOrFloatBitWidth() / CHAR_BIT : 0;
   Value ownZeros =
-      hasZeros ? buildAddress(b, zeros, number, layout.width) : Value();
-  SmallVector<Value> places;
+      zeroElement ? buildAddress(b, zeros, number, layout.width * zeroBytes)
+                  : Value();
+  SmallVector<Value> places, rowSums;
   Values integers;
   for (int64_t row = 0; row < rows; ++row) {
     places.push_back(buildAddress(b, rowPlaces[row], number, group));
@@ -290,6 +302,7 @@ KernelBuilder::Values GroupBody::emitGroup(Value number, ValueRange floats) {
         b, b.getI32Type(),
         buildAddress(b, offsetPlaces[row], number, kWordBytes),
         /*alignment=*/kWordBytes);
+    rowSums.push_back(offset);
     for (const ColumnPiece &piece : pieces) {
       integers.push_back(beginGroup(ownZeros, offset, piece));
     }
@@ -313,14 +326,36 @@ KernelBuilder::Values GroupBody::emitGroup(Value number, ValueRange floats) {
   Values next;
   for (auto [i, integer] : llvm::enumerate(integers)) {
     const ColumnPiece &piece = pieces[i % pieces.size()];
-    Type type = f32Vector(k, piece.width);
-    Value scale = LLVM::LoadOp::create(
-        b, type, buildAddress(b, ownScales, piece.offset * kFloatBytes),
-        /*alignment=*/kFloatBytes);
-    Value wide = arith::SIToFPOp::create(b, type, integer);
+    Value scale = loadFloats(ownScales, piece);
+    Value wide = arith::SIToFPOp::create(b, scale.getType(), integer);
     next.push_back(math::FmaOp::create(b, wide, scale, floats[i]));
   }
+  if (areFloat()) {
+    takeOff(ownZeros, rowSums, next);
+  }
   return next;
+}
+
+/// A piece of the floats that a group has at `place`.
+Value GroupBody::loadFloats(Value place, const ColumnPiece &piece) {
+  return LLVM::LoadOp::create(
+      b, f32Vector(k, piece.width),
+      buildAddress(b, place, piece.offset * kFloatBytes),
+      /*alignment=*/kFloatBytes);
+}
+
+/// Adds minus the sums of rows times their group's zeros.
+void GroupBody::takeOff(Value ownZeros, ArrayRef<Value> rowSums,
+                        Values &floats) {
+  for (auto [j, piece] : llvm::enumerate(pieces)) {
+    Value own = loadFloats(ownZeros, piece);
+    for (auto [row, sum] : llvm::enumerate(rowSums)) {
+      Value wide = arith::SIToFPOp::create(b, b.getF32Type(), sum);
+      Value all = vector::BroadcastOp::create(b, own.getType(), wide);
+      Value &place = floats[row * pieces.size() + j];
+      place = math::FmaOp::create(b, all, own, place);
+    }
+  }
 }
 
 void GroupBody::emit() {
@@ -357,10 +392,13 @@ bool GroupTiles::isKnown(transformer::ProductTileAttr tile,
 
 func::FuncOp GroupTiles::find(int64_t rows) {
   bool isPairs = tile.getKind() == transformer::ProductKind::Pairs;
-  std::string name =
-      "product." + std::to_string(rows) + "x" + std::to_string(layout.width) +
-      (isByte ? "_i8_group" : "_i4_group") + std::to_string(group) +
-      (isPairs ? "_pairs" : "_dot") + (hasZeros ? "_zeros" : "");
+  std::string name = "product." + std::to_string(rows) + "x" +
+                     std::to_string(layout.width) +
+                     (isByte ? "_i8_group" : "_i4_group") +
+                     std::to_string(group) + (isPairs ? "_pairs" : "_dot") +
+                     (!zeros          ? ""
+                      : zeros.isF32() ? "_float_zeros"
+                                      : "_zeros");
   if (auto found = module.lookupSymbol<func::FuncOp>(name)) {
     return found;
   }
@@ -373,8 +411,7 @@ func::FuncOp GroupTiles::find(int64_t rows) {
                       {pointer, index, index, pointer, index, pointer, pointer,
                        pointer, index, pointer});
   builder.setInsertionPointToStart(function.addEntryBlock());
-  GroupBody(function, builder, rows, layout, tile, isByte, group, hasZeros)
-      .emit();
+  GroupBody(function, builder, rows, layout, tile, isByte, group, zeros).emit();
   return function;
 }
 
@@ -389,7 +426,7 @@ void GroupTiles::callNarrowest(ArrayRef<int64_t> widths, const GroupTile &at) {
                                     k.constant(offsetBytes()),
                                     k.pointer(at.panel),
                                     k.pointer(at.scales),
-                                    k.pointer(hasZeros ? at.zeros : at.scales),
+                                    k.pointer(zeros ? at.zeros : at.scales),
                                     k.constant(groups),
                                     k.pointer(at.sums)};
     func::CallOp::create(b, find(rows), arguments);
@@ -417,7 +454,7 @@ void GroupTiles::call(const GroupTile &at) {
 /// own.
 int64_t GroupTiles::impliedZero() const {
   bool isSigned = tile.getKind() == transformer::ProductKind::SignedDot;
-  return hasZeros ? 1 : !isByte ? kFourZero : isSigned ? 0 : kExcess;
+  return zeros ? 1 : !isByte ? kFourZero : isSigned ? 0 : kExcess;
 }
 
 Value GroupTiles::emitOffsets(Value x, Value tokens) {

@@ -25,17 +25,19 @@ struct GroupTile {
 /// Weights are of four bits or bytes, and are read as numbers without a sign,
 /// bytes of a `SignedDot` as they are: a group's sum begins with what comes off
 /// for its zero point, which is 8, or 128 of bytes, where there are no zeros.
-/// Integers have no order of sums, and groups are added in theirs, so that any
-/// row's bits are the same in every tile and for every instruction.
+/// Where zeros are floats it begins with nothing, and what comes off is one
+/// more multiply-add of floats. Integers have no order of sums, and groups are
+/// added in theirs, so that any row's bits are the same in every tile and for
+/// every instruction.
 class GroupTiles {
 public:
   GroupTiles(KernelBuilder &builder, mlir::ModuleOp module,
              transformer::ProductTileAttr tile, const PanelLayout &layout,
-             int64_t columns, int64_t groups, bool hasZeros,
+             int64_t columns, int64_t groups, mlir::Type zeros,
              mlir::Value rowBytes)
       : k(builder), module(module), tile(tile), layout(layout),
         isByte(layout.words * layout.columns == columns),
-        group(columns / groups), groups(groups), hasZeros(hasZeros),
+        group(columns / groups), groups(groups), zeros(zeros),
         rowBytes(rowBytes) {}
 
   /// Whether there are instructions for tiles of such vectors and panels.
@@ -44,8 +46,8 @@ public:
 
   /// The sums of all groups of `tokens` rows at `x`, with a minus: times their
   /// zero points, what comes off a product's. Where all of those are kFourZero,
-  /// or of bytes kExcess, times that. In a place of its own, [T, G] of i32; in
-  /// parallel where there are many.
+  /// or of bytes kExcess, times that. Where zeros are floats, the sums. In a
+  /// place of its own, [T, G] of i32; in parallel where there are many.
   mlir::Value emitOffsets(mlir::Value x, mlir::Value tokens);
   int64_t offsetBytes() const { return groups * 4; }
 
@@ -63,7 +65,7 @@ private:
   PanelLayout layout;
   bool isByte;           // or four bits
   int64_t group, groups; // columns of one, and how many there are
-  bool hasZeros;
+  mlir::Type zeros;      // an i8 or f32; null where there are none
   mlir::Value rowBytes;
 };
 

@@ -34,6 +34,7 @@ PipelineOptions tfc::pipelineFor(const spec::ModelSpec &model,
   pipeline.rounds = model.roundsWeights;
   pipeline.group = model.group;
   pipeline.zeros = model.hasZeros;
+  pipeline.floatZeros = model.hasFloatZeros;
   pipeline.deterministic = options.deterministic;
   return pipeline;
 }

@@ -27,7 +27,7 @@ static transformer::ParameterOp findWhole(transformer::ParameterOp op) {
   return op;
 }
 
-/// tfc_weight_v0's kept, group and TFC_WEIGHT_ZEROS.
+/// tfc_weight_v0's kept and group, and which zeros its groups have.
 struct KeptIntegers {
   uint32_t kept = 0, group = 0, flags = 0;
 };
@@ -45,9 +45,12 @@ static KeptIntegers describeKept(transformer::ParameterOp op) {
   if (scales && scales.getTensorType().getRank() == 2) {
     own.group =
         op.getTensorType().getDimSize(1) / scales.getTensorType().getDimSize(1);
-    own.flags = whole.findCompanion(transformer::CompanionKind::Zeros)
-                    ? TFC_WEIGHT_ZEROS
-                    : 0;
+    transformer::ParameterOp zeros =
+        whole.findCompanion(transformer::CompanionKind::Zeros);
+    own.flags = !zeros ? 0
+                : zeros.getTensorType().getElementType().isF32()
+                    ? TFC_WEIGHT_FLOAT_ZEROS
+                    : TFC_WEIGHT_ZEROS;
   }
   return own;
 }

@@ -12,6 +12,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_CHOOSEPRECISIONPASS
@@ -199,17 +200,24 @@ static bool isFactorAlone(Value rows, Type element) {
 /// The longest row whose products of bytes are sums that 32 bits hold.
 static constexpr int64_t kMaxByteColumns = 1 << 17;
 
+/// Whether `use` is a weight whose product may multiply integers: never one
+/// that chooses experts.
+static bool isFactor(OpOperand &use) {
+  if (auto linear = dyn_cast<LinearOp>(use.getOwner())) {
+    return &use == &linear.getWeightMutable() && !isRouted(linear) &&
+           isWideRows(linear.getInput().getType());
+  }
+  auto linear = dyn_cast<ExpertLinearOp>(use.getOwner());
+  return linear && &use == &linear.getWeightMutable() &&
+         isWideRows(linear.getInput().getType());
+}
+
 /// Whether products read the matrix as their weight, and nobody else does, and
 /// it can be of bytes for them.
 static bool isFactorAlone(ParameterOp parameter, ArrayRef<WeightOp> weights) {
   return parameter.getTensorType().getDimSize(1) <= kMaxByteColumns &&
          llvm::all_of(weights, [](WeightOp weight) {
-           return llvm::all_of(weight->getUses(), [](OpOperand &use) {
-             auto linear = dyn_cast<LinearOp>(use.getOwner());
-             return linear && &use == &linear.getWeightMutable() &&
-                    !isRouted(linear) &&
-                    isWideRows(linear.getInput().getType());
-           });
+           return llvm::all_of(weight->getUses(), isFactor);
          });
 }
 
@@ -386,15 +394,22 @@ struct ChoosePrecisionPass
     if (!areIntegers) {
       return weights;
     }
-    // Products of experts have no integers. What is looked up in is no
-    // product's alone, and worth its two bytes.
-    if (isKept(parameter, kKeptWideAttrName) || parameter.getExpertsAttr() ||
+    // What is looked up in is no product's alone, and worth its two bytes.
+    // Products of experts multiply integers that have groups, and do not widen
+    // any.
+    bool isOther = parameter.getExpertsAttr() &&
+                   (values != Storage::F32 || !cutsGroups(parameter));
+    if (isKept(parameter, kKeptWideAttrName) || isOther ||
         !isFactorAlone(parameter, weightOps)) {
       return Storage::BF16;
     }
     bool isFour = weights == Storage::Int4 &&
                   !isKept(parameter, kKeptByteAttrName) &&
                   cutsGroups(parameter);
+    if (isFour && hasFloatZeros && values != Storage::F32) {
+      // Who widens integers takes off no floats.
+      return Storage::BF16;
+    }
     return isFour ? Storage::Int4 : Storage::Int8;
   }
 
@@ -430,45 +445,49 @@ struct ChoosePrecisionPass
       shape.push_back(matrix.getDimSize(1) / group);
     }
     auto type = RankedTensorType::get(shape, b.getF32Type());
-    StringRef name =
+    ParameterOp scales =
         addCompanion(parameter, CompanionKind::Scales, type, symbols);
-    auto zerosType = type.clone(b.getI8Type());
-    StringRef zeros =
-        isFour && hasZeros
+    auto zerosType = hasFloatZeros ? type : type.clone(b.getI8Type());
+    ParameterOp zeros =
+        isFour && (hasZeros || hasFloatZeros)
             ? addCompanion(parameter, CompanionKind::Zeros, zerosType, symbols)
-            : StringRef();
+            : ParameterOp();
     for (WeightOp weight : weightOps) {
       b.setInsertionPointAfter(weight);
-      auto find = [&](Type kind, StringRef symbol) -> Value {
-        return WeightOp::create(b, weight.getLoc(), kind, symbol,
-                                weight.getLayer());
+      auto find = [&](ParameterOp companion) -> Value {
+        return companion
+                   ? WeightOp::create(b, weight.getLoc(),
+                                      companion.getPackedType(),
+                                      companion.getSymName(), weight.getLayer())
+                         .getResult()
+                   : Value();
       };
-      Value own = find(type, name);
-      Value ownZeros = zeros.empty() ? Value() : find(zerosType, zeros);
+      Value own = find(scales), ownZeros = find(zeros);
       for (Operation *user : llvm::to_vector(weight->getUsers())) {
-        auto linear = cast<LinearOp>(user);
-        if (values == Storage::F32) {
-          multiplyIntegers(linear, own, hasGroups ? grouped : bytes);
-        } else {
-          linear.getWeightScalesMutable().assign(own);
-        }
-        if (ownZeros) {
-          linear.getWeightZerosMutable().assign(ownZeros);
-        }
+        llvm::TypeSwitch<Operation *>(user).Case<LinearOp, ExpertLinearOp>(
+            [&](auto linear) {
+              linear.getWeightScalesMutable().assign(own);
+              if (ownZeros) {
+                linear.getWeightZerosMutable().assign(ownZeros);
+              }
+              if (values == Storage::F32) {
+                multiplyIntegers(linear, hasGroups ? grouped : bytes);
+              }
+            });
       }
     }
   }
 
-  /// Declares what is kept beside a matrix, and returns its name.
-  static StringRef addCompanion(ParameterOp parameter, CompanionKind kind,
-                                Type type, SymbolTable &symbols) {
+  /// Declares what is kept beside a matrix.
+  static ParameterOp addCompanion(ParameterOp parameter, CompanionKind kind,
+                                  Type type, SymbolTable &symbols) {
     OpBuilder b(parameter->getContext());
     b.setInsertionPointAfter(parameter);
     std::string name =
         (parameter.getSymName() + "." + stringifyCompanionKind(kind)).str();
     auto companion = ParameterOp::create(
         b, parameter.getLoc(), name, type, parameter.getLayersAttr(),
-        /*experts=*/IntegerAttr(), /*source=*/SourceAttr(),
+        parameter.getExpertsAttr(), /*source=*/SourceAttr(),
         /*parts=*/ArrayAttr(),
         CompanionAttr::get(b.getContext(), kind,
                            FlatSymbolRefAttr::get(parameter.getSymNameAttr())),
@@ -476,15 +495,15 @@ struct ChoosePrecisionPass
         /*stride=*/IntegerAttr());
     // It gets another name where there is one of this name.
     symbols.insert(companion);
-    return companion.getSymName();
+    return companion;
   }
 
   using Integers = llvm::DenseMap<std::pair<Value, Block *>, QuantizeRowsOp>;
 
   /// Rows are made integers once for all products of a block that read them
   /// alike.
-  void multiplyIntegers(LinearOp linear, Value weightScales,
-                        Integers &integers) {
+  template <typename Product>
+  void multiplyIntegers(Product linear, Integers &integers) {
     QuantizeRowsOp &rows = integers[{linear.getInput(), linear->getBlock()}];
     if (!rows || !rows->isBeforeInBlock(linear)) {
       OpBuilder b(linear);
@@ -493,7 +512,6 @@ struct ChoosePrecisionPass
     }
     linear.getInputMutable().assign(rows.getQuantized());
     linear.getInputScalesMutable().assign(rows.getScales());
-    linear.getWeightScalesMutable().assign(weightScales);
   }
 
   bool areIntegers = false;

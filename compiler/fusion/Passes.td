@@ -172,7 +172,8 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
     ```
 
     With weights of int4 such a matrix is of i4, with a scale for each `group` of
-    its columns, and with `zeros` a zero point, where groups divide them; it is of
+    its columns, and with `zeros` a zero point, or with `float-zeros` a number that
+    comes off, where groups divide them; it is of
     bytes where they do not, and where the parameter has the attribute
     `transformer.kept_byte`. With a `group` bytes have such scales, too, where
     groups divide the columns.
@@ -186,7 +187,8 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
     ```
 
     With `values` of 16 bits as well, rows are those values and no integers: the
-    products widen the matrix, and have its scales alone.
+    products widen the matrix, and have its scales alone. What would have zeros
+    of f32 is kept in bf16 there.
 
     ```mlir
     // becomes, with weights=int8 values=bf16
@@ -216,6 +218,9 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
            "0, all of a row">,
     Option<"hasZeros", "zeros", "bool", "false",
            "of int4, whether groups have zero points">,
+    Option<"hasFloatZeros", "float-zeros", "bool", "false",
+           "of int4, whether groups have zeros of f32, which come off behind "
+           "the scale">,
     Option<"rounds", "rounds", "bool", "false",
            "whether what is stored with more bits is rounded">,
     Option<"values", "values", "::tfc::transformer::Storage",

@@ -55,6 +55,11 @@ Geometry pack::geometryOf(transformer::ParameterOp op, Target target) {
   addCompanion(transformer::CompanionKind::Scales, Scales, ScalesStride);
   g[HasZeros] =
       addCompanion(transformer::CompanionKind::Zeros, Zeros, ZerosStride);
+  if (transformer::ParameterOp zeros =
+          target.whole.findCompanion(transformer::CompanionKind::Zeros);
+      zeros && zeros.getTensorType().getElementType().isF32()) {
+    g[HasZeros] = kFloatZeros;
+  }
   bool isByte = g[Storage] == static_cast<int64_t>(transformer::Storage::Int8);
   g[Group] = isByte ? columns : 1;
   g[ScalePanel] = 1;
@@ -97,6 +102,12 @@ bool pack::haveIntegers(ArrayRef<Geometry> geometries) {
   return llvm::any_of(geometries, [](const Geometry &geometry) {
     return geometry[Storage] >=
            static_cast<int64_t>(transformer::Storage::Int8);
+  });
+}
+
+bool pack::haveFloatZeros(ArrayRef<Geometry> geometries) {
+  return llvm::any_of(geometries, [](const Geometry &geometry) {
+    return geometry[HasZeros] == kFloatZeros;
   });
 }
 

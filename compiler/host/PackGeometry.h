@@ -44,7 +44,7 @@ enum Field {
   ExpertElements,
   // And these, where some parameter's integers have groups: columns that have a
   // scale, which of other bytes are all, rows of a panel of scales, and zero
-  // points, packed as those.
+  // points, packed as those; HasZeros is kFloatZeros where they are floats.
   Group,
   ScalePanel,
   Zeros,
@@ -55,6 +55,8 @@ enum Field {
   NumFields
 };
 using Geometry = std::array<int64_t, NumFields>;
+
+constexpr int64_t kFloatZeros = 2;
 
 /// Where a parameter is packed: in `whole`, itself or what it is a part of,
 /// from row `first` on.
@@ -75,6 +77,8 @@ bool haveFragments(llvm::ArrayRef<Geometry> geometries);
 /// Integers that have groups of columns.
 bool haveGroups(llvm::ArrayRef<Geometry> geometries);
 bool haveIntegers(llvm::ArrayRef<Geometry> geometries);
+/// Of four bits all or none have zeros that are floats.
+bool haveFloatZeros(llvm::ArrayRef<Geometry> geometries);
 /// How many of the fields some of the parameters need.
 size_t countFields(llvm::ArrayRef<Geometry> geometries);
 

@@ -20,6 +20,8 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/xxhash.h"
 
+#include <climits>
+
 namespace tfc {
 #define GEN_PASS_DEF_PACKWEIGHTSPASS
 #include "compiler/host/Passes.h.inc"
@@ -107,6 +109,7 @@ private:
   Value buildGroup(Value stored, Value target, const GroupViews &beside,
                    const RowPlaces &row, Value group);
   GroupViews viewGroups();
+  Value middleZero(Value scale);
   void storeGroup(const GroupViews &beside, const RowPlaces &row, Value group,
                   Value scale, Value zero);
   PairPlace findPair(const RowPlaces &row, Value first, Value pair);
@@ -337,10 +340,9 @@ std::pair<Value, Value> PackBuilder::buildByteGroups(Value stored, Value target,
   b.setInsertionPointToStart(all.getBody());
   Value group = all.getInductionVar();
   Value first = multiply(group, fields[Group]);
-  Value zero = arith::ConstantIntOp::create(b, 0, 8);
   auto [sum, status] = buildBytes(
       stored, target, row, first, add(first, fields[Group]),
-      [&](Value scale) { storeGroup(beside, row, group, scale, zero); });
+      [&](Value scale) { storeGroup(beside, row, group, scale, Value()); });
   Value sums = arith::AddIOp::create(b, all.getRegionIterArg(0), sum);
   Value worst = arith::MaxSIOp::create(b, all.getRegionIterArg(1), status);
   scf::YieldOp::create(b, ValueRange{sums, worst});
@@ -385,15 +387,32 @@ PackBuilder::GroupViews PackBuilder::viewGroups() {
                                  fields[ScalePanel]),
       fields[ScalePanel]);
   auto view = [&](Type type, Field place, Field stride) {
-    return viewAs(type, packed,
-                  add(fields[place], multiply(layer, fields[stride])),
-                  multiply(rows, groups));
+    Value first = add(fields[place], multiply(layer, fields[stride]));
+    Value count = multiply(rows, groups);
+    if (expert) {
+      Value bytes =
+          multiply(count, constant(b, type.getIntOrFloatBitWidth() / CHAR_BIT));
+      first = add(first, multiply(expert, bytes));
+    }
+    return viewAs(type, packed, first, count);
   };
+  Type zeros =
+      haveFloatZeros(geometries) ? Type(b.getF32Type()) : Type(b.getI8Type());
   return {view(b.getF32Type(), Scales, ScalesStride),
-          view(b.getI8Type(), Zeros, ZerosStride)};
+          view(zeros, Zeros, ZerosStride)};
 }
 
-/// What a group of a row has beside its integers.
+/// The zero of a group whose integers are rounded, or given without one.
+Value PackBuilder::middleZero(Value scale) {
+  return haveFloatZeros(geometries)
+             ? arith::MulFOp::create(
+                   b, scale,
+                   arith::ConstantOp::create(b, b.getF32FloatAttr(kFourZero)))
+                   .getResult()
+             : arith::ConstantIntOp::create(b, kFourZero, 8).getResult();
+}
+
+/// What a group of a row has beside its integers; bytes have no zero.
 void PackBuilder::storeGroup(const GroupViews &beside, const RowPlaces &row,
                              Value group, Value scale, Value zero) {
   Value groups = divide(fields[Columns], fields[Group]);
@@ -402,6 +421,9 @@ void PackBuilder::storeGroup(const GroupViews &beside, const RowPlaces &row,
   place = add(place, add(multiply(group, fields[ScalePanel]),
                          remainder(row.target, fields[ScalePanel])));
   memref::StoreOp::create(b, scale, beside.scales, place);
+  if (!zero) {
+    return;
+  }
   Value hasZeros = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
                                          fields[HasZeros], constant(b, 0));
   auto given = scf::IfOp::create(b, hasZeros, /*withElseRegion=*/false);
@@ -505,8 +527,7 @@ Value PackBuilder::buildGroup(Value stored, Value target,
   storePair(at, fours, target);
   scf::YieldOp::create(b, any);
   b.setInsertionPointAfter(pairs);
-  Value zero8 = arith::ConstantIntOp::create(b, kFourZero, 8);
-  storeGroup(beside, row, group, scale, zero8);
+  storeGroup(beside, row, group, scale, middleZero(scale));
   return arith::MaxSIOp::create(
       b, findStatus(pairs.getResult(0), TFC_PACK_ROUNDED),
       findStatus(buildIsExtremeInfinite(b, extreme), TFC_PACK_NOT_FINITE));
@@ -580,14 +601,13 @@ Value PackBuilder::takeBytes() {
 void PackBuilder::takeScales(const RowPlaces &row, Value own) {
   Value groups = divide(fields[Columns], fields[Group]);
   GroupViews beside = viewGroups();
-  Value zero = arith::ConstantIntOp::create(b, 0, 8);
   auto all = scf::ForOp::create(b, constant(b, 0), groups, constant(b, 1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(all.getBody());
   Value group = all.getInductionVar();
   Value given = add(multiply(own, groups), group);
   storeGroup(beside, row, group, memref::LoadOp::create(b, givenScales, given),
-             zero);
+             Value());
 }
 
 /// Integers of four bits as they are, with what their groups have.
@@ -598,6 +618,11 @@ Value PackBuilder::takeFours() {
   GroupViews beside = viewGroups();
   Value ok = arith::ConstantIntOp::create(b, kPacked, 32);
   Value middle = arith::ConstantIntOp::create(b, kFourZero, 8);
+  bool areFloat = haveFloatZeros(geometries);
+  Value zeros =
+      areFloat ? viewAs(b.getF32Type(), givenZeros, zero,
+                        multiply(arith::SubIOp::create(b, end, begin), groups))
+               : givenZeros;
   OpBuilder::InsertionGuard guard(b);
   auto rows = scf::ForOp::create(b, begin, end, one);
   b.setInsertionPointToStart(rows.getBody());
@@ -607,9 +632,11 @@ Value PackBuilder::takeFours() {
   b.setInsertionPointToStart(all.getBody());
   Value group = all.getInductionVar();
   Value given = add(multiply(own, groups), group);
-  Value point = memref::LoadOp::create(b, givenZeros, given);
+  Value point = memref::LoadOp::create(b, zeros, given);
+  // Floats are for integers without a sign already.
   storeGroup(beside, row, group, memref::LoadOp::create(b, givenScales, given),
-             arith::AddIOp::create(b, point, middle));
+             areFloat ? point
+                      : arith::AddIOp::create(b, point, middle).getResult());
   Value first = multiply(group, fields[Group]);
   auto pairs = scf::ForOp::create(b, zero, divide(fields[Group], two), one);
   b.setInsertionPointToStart(pairs.getBody());

@@ -165,15 +165,23 @@ static const rt::IntegerMatrix *integersOf(const rt::Tensor *tensor) {
              : nullptr;
 }
 
-/// Whether groups of `group` columns keep its integers as they are, in four
-/// bits or else in bytes.
+/// Whether groups of `group` columns, with the zeros of `use`, keep its
+/// integers as they are, in four bits or else in bytes.
 static bool isKept(const rt::IntegerMatrix &matrix, int64_t group,
-                   bool hasZeros) {
-  return rt::findKept(matrix, {matrix.bits == 4, group, hasZeros});
+                   const TensorUse &use) {
+  return rt::findKept(
+      matrix, {matrix.bits == 4, group, use.hasZeros, use.hasFloatZeros});
 }
 
-/// Fills use.group and use.hasZeros: with the greatest group that keeps all
-/// that the smallest one does. Bytes with a scale a row need none.
+/// Whether groups of `group` columns would, with zeros of its own.
+static bool isCut(const rt::IntegerMatrix &matrix, int64_t group) {
+  return rt::findKept(
+      matrix, {matrix.bits == 4, group, matrix.hasZeros, matrix.hasFloatZeros});
+}
+
+/// Fills use.group and the zeros of groups: with the greatest group that keeps
+/// all that the smallest one does. Bytes with a scale a row need none. Zeros
+/// are floats where some are, which then are for those without, too.
 static void findGroup(const rt::BoundWeights &bound, TensorUse &use) {
   constexpr int64_t least = 32;
   std::vector<const rt::IntegerMatrix *> matrices;
@@ -184,17 +192,24 @@ static void findGroup(const rt::BoundWeights &bound, TensorUse &use) {
         continue;
       }
       bool isFour = matrix->bits == 4;
-      use.hasFours |= isFour;
-      if ((isFour || matrix->groups > 1) && isKept(*matrix, least, true)) {
+      use.hasFew |= matrix->bits < 8;
+      if ((isFour || matrix->groups > 1) && isCut(*matrix, least)) {
         matrices.push_back(matrix);
         use.hasZeros |= isFour && matrix->hasZeros;
+        use.hasFloatZeros |= isFour && matrix->hasFloatZeros;
       }
     }
   }
+  use.hasZeros &= !use.hasFloatZeros;
+  matrices.erase(std::remove_if(matrices.begin(), matrices.end(),
+                                [&](const rt::IntegerMatrix *matrix) {
+                                  return !isKept(*matrix, least, use);
+                                }),
+                 matrices.end());
   for (int64_t group : {int64_t(128), int64_t(64), least}) {
     bool keepsAll =
         std::all_of(matrices.begin(), matrices.end(), [&](const auto *matrix) {
-          return isKept(*matrix, group, use.hasZeros);
+          return isKept(*matrix, group, use);
         });
     if (!matrices.empty() && keepsAll) {
       use.group = group;
@@ -218,7 +233,7 @@ static void findKeptByte(const spec::ModelSpec &model,
     for (const rt::Tensor *tensor : bound[i]) {
       const rt::IntegerMatrix *matrix = integersOf(tensor);
       bool isFour = matrix && matrix->bits == 4 && use.group > 0 &&
-                    isKept(*matrix, use.group, use.hasZeros);
+                    isKept(*matrix, use.group, use);
       isByte |= tensor && tensor->quantized && !isFour;
     }
     if (isByte) {

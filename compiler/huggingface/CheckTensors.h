@@ -25,11 +25,11 @@ struct TensorUse {
   /// precision.zeros keep them as they are, but for those that no group does; 0
   /// where there are none.
   int64_t group = 0;
-  bool hasZeros = false;
-  /// Whether there are integers of four bits, kept or not, and the quantised
-  /// matrices of layers that are not kept in them in some layer, by the names
-  /// that "precision.rules" has.
-  bool hasFours = false;
+  bool hasZeros = false, hasFloatZeros = false;
+  /// Whether there are integers of fewer bits than a byte, kept or not, and the
+  /// quantised matrices of layers that are not kept in four in some layer, by
+  /// the names that "precision.rules" has.
+  bool hasFew = false;
   std::vector<std::string> keptByte;
 };
 

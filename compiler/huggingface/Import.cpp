@@ -386,12 +386,14 @@ private:
     whole.set("group", use.group);
     if (use.hasZeros) {
       whole.set("zeros", true);
+    } else if (use.hasFloatZeros) {
+      whole.set("zeros", "float");
     }
     made.set("precision", std::move(whole));
   }
 
   /// Matrices that a quantised checkpoint leaves alone are left alone, and of
-  /// one with integers of four bits bytes are what such would round again. Who
+  /// one with integers of few bits bytes are what four would round again. Who
   /// quantised a GGUF file chose types by what its blocks fit, and means four
   /// bits by several of them; one of floats means none.
   void setRules(Json &made, const TensorUse &use, bool isGguf) {
@@ -405,7 +407,7 @@ private:
       add(use.keptWide, "bf16");
     }
     bool isQuantized = !files.formats().empty();
-    if ((isGguf && isQuantized) || use.hasFours) {
+    if ((isGguf && isQuantized) || use.hasFew) {
       add(use.keptByte, "int8");
     }
     if (!rules.items.empty()) {

@@ -1,5 +1,6 @@
 // Mixtures of experts to linalg and structured ops.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/lowering/GroupProduct.h"
 #include "compiler/lowering/Patterns.h"
 
 #include "dialect/ShapeUtils.h"
@@ -76,10 +77,9 @@ struct LowerGroupBy : OpRewritePattern<transformer::GroupByOp> {
 
 } // namespace
 
-/// y[i,n] = sum_k x[i,k] w[experts[i],n,k], then the epilogue.
-static Value buildRowProduct(ImplicitLocOpBuilder &b,
-                             transformer::ExpertLinearOp op,
-                             const Epilogue &epilogue) {
+/// y[i,n] = sum_k x[i,k] w[experts[i],n,k]
+static Value buildRowSums(ImplicitLocOpBuilder &b,
+                          transformer::ExpertLinearOp op) {
   MLIRContext *context = b.getContext();
   AffineExpr i, n, k;
   bindDims(context, i, n, k);
@@ -93,25 +93,32 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b,
   SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel,
                                                 utils::IteratorType::parallel,
                                                 utils::IteratorType::reduction};
-  Value product =
-      linalg::GenericOp::create(
-          b, zero.getType(), ValueRange{x, op.getExperts()}, zero, maps,
-          iterators,
-          [&](OpBuilder &builder, Location loc, ValueRange v) {
-            ImplicitLocOpBuilder inner(loc, builder);
-            Value column = linalg::IndexOp::create(inner, 1);
-            Value step = linalg::IndexOp::create(inner, 2);
-            Value place[] = {toIndex(inner, v[1]), column, step};
-            Value w = tensor::ExtractOp::create(inner, weight, place);
-            Type wide = inner.getF32Type();
-            Value term =
-                arith::MulFOp::create(inner, convertFloat(inner, v[0], wide),
-                                      convertFloat(inner, w, wide));
-            linalg::YieldOp::create(
-                inner, arith::AddFOp::create(inner, v[2], term).getResult());
-          })
-          .getResult(0);
+  return linalg::GenericOp::create(
+             b, zero.getType(), ValueRange{x, op.getExperts()}, zero, maps,
+             iterators,
+             [&](OpBuilder &builder, Location loc, ValueRange v) {
+               ImplicitLocOpBuilder inner(loc, builder);
+               Value column = linalg::IndexOp::create(inner, 1);
+               Value step = linalg::IndexOp::create(inner, 2);
+               Value place[] = {toIndex(inner, v[1]), column, step};
+               Value w = tensor::ExtractOp::create(inner, weight, place);
+               Type wide = inner.getF32Type();
+               Value term =
+                   arith::MulFOp::create(inner, convertFloat(inner, v[0], wide),
+                                         convertFloat(inner, w, wide));
+               linalg::YieldOp::create(
+                   inner, arith::AddFOp::create(inner, v[2], term).getResult());
+             })
+      .getResult(0);
+}
+
+/// What is done to the sums, in their place.
+static Value finishSums(ImplicitLocOpBuilder &b, transformer::ExpertLinearOp op,
+                        Value product, const Epilogue &epilogue) {
   SmallVector<RowInput> inputs;
+  if (epilogue.rowScales) {
+    inputs.push_back({epilogue.rowScales, Broadcast::AlongRow});
+  }
   if (epilogue.factor) {
     inputs.push_back({epilogue.factor, Broadcast::None});
   }
@@ -122,13 +129,17 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b,
   return mapRows(
       b, product, inputs, {element, /*inPlace=*/true},
       [&](ImplicitLocOpBuilder &inner, ValueRange v) {
-        Value factor = epilogue.factor ? v[1] : Value(), bias;
+        size_t next = 1;
+        Value rowScale = epilogue.rowScales ? v[next++] : Value();
+        Value factor = epilogue.factor ? v[next] : Value(), bias;
         if (op.getBias()) {
           Value column = linalg::IndexOp::create(inner, 1);
           Value place[] = {toIndex(inner, v.back()), column};
           bias = tensor::ExtractOp::create(inner, op.getBias(), place);
         }
-        return buildEpilogue(inner, epilogue, v[0], bias, factor, Value());
+        Value sum = buildScaled(inner, v[0], /*excess=*/Value(), rowScale,
+                                /*columnScale=*/Value());
+        return buildEpilogue(inner, epilogue, sum, bias, factor, Value());
       });
 }
 
@@ -139,11 +150,19 @@ Value tfc::buildExpertProduct(ImplicitLocOpBuilder &b,
   epilogue.bias = op.getBias();
   epilogue.factor = op.getFactor();
   epilogue.element = elementOf(op);
-  if (transformer::WeightOp panels = findPanels(b, op.getWeight())) {
-    return buildPanelProduct(b, op.getInput(), panels, epilogue,
-                             op.getExperts());
+  epilogue.rowScales = op.getInputScales();
+  epilogue.groupScales = op.getWeightScales();
+  epilogue.groupZeros = op.getWeightZeros();
+  transformer::WeightOp packed = findPanels(b, op.getWeight());
+  if (epilogue.groupScales && !findPanels(b, epilogue.groupScales)) {
+    Value own = packed ? Value(packed) : op.getWeight();
+    Value sums =
+        buildGroupProduct(b, op.getInput(), own, epilogue, op.getExperts());
+    return finishSums(b, op, sums, epilogue);
   }
-  return buildRowProduct(b, op, epilogue);
+  return packed ? buildPanelProduct(b, op.getInput(), packed, epilogue,
+                                    op.getExperts())
+                : finishSums(b, op, buildRowSums(b, op), epilogue);
 }
 
 namespace {

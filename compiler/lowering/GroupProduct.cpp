@@ -18,15 +18,19 @@ namespace {
 /// Emits one element of the result.
 class GroupSum {
 public:
+  /// `expert` is null where there are none.
   GroupSum(ImplicitLocOpBuilder &b, Value x, Value weight, Value scales,
-           Value zeros)
+           Value zeros, Value expert)
       : b(b), x(x), weight(weight), scales(scales), zeros(zeros),
-        isByte(cast<RankedTensorType>(weight.getType()).getRank() == 2),
+        expert(expert),
+        isByte(cast<RankedTensorType>(weight.getType()).getRank() ==
+               (expert ? 3 : 2)),
         groups(transformer::widthOf(scales)),
         columns(transformer::widthOf(x) / groups) {}
 
-  /// sum_g float(sum of group g) * scales[n,g], a multiply-add a group. Of rows
-  /// of floats a group's sum is one, too.
+  /// sum_g float(sum of group g) * scales[n,g], a multiply-add a group, and
+  /// where zeros are floats one more of minus the sum of the row and the zero.
+  /// Of rows of floats a group's sum is one, too.
   Value emit(Value token, Value row);
 
 private:
@@ -36,13 +40,22 @@ private:
   Value extract(Value from, ValueRange place) {
     return tensor::ExtractOp::create(b, from, place);
   }
+  /// Of the weight, or of what its groups have.
+  Value extractOwn(Value from, ValueRange place) {
+    SmallVector<Value> whole(place);
+    if (expert) {
+      whole.insert(whole.begin(), expert);
+    }
+    return extract(from, whole);
+  }
   Value reduce(int64_t count, Value init,
                llvm::function_ref<Value(Value, Value)> body);
   Value integerOf(Value row, Value column, Value zero);
   Value term(Value token, Value row, Value column, Value zero);
+  Value takeOff(Value token, Value first, Value zero, Value sum);
 
   ImplicitLocOpBuilder &b;
-  Value x, weight, scales, zeros;
+  Value x, weight, scales, zeros, expert;
   bool isByte; // or two of four bits are one
   int64_t groups, columns;
 };
@@ -64,10 +77,10 @@ Value GroupSum::reduce(int64_t count, Value init,
 Value GroupSum::integerOf(Value row, Value column, Value zero) {
   if (isByte) {
     return arith::ExtSIOp::create(b, b.getI32Type(),
-                                  extract(weight, {row, column}));
+                                  extractOwn(weight, {row, column}));
   }
   Value two = constant(2);
-  Value both = extract(
+  Value both = extractOwn(
       weight, {row, arith::DivUIOp::create(b, column, two), constant(0)});
   Value wide = arith::ExtUIOp::create(b, b.getI32Type(), both);
   Value place = arith::IndexCastOp::create(
@@ -92,35 +105,51 @@ Value GroupSum::term(Value token, Value row, Value column, Value zero) {
   return arith::MulIOp::create(b, factor, own);
 }
 
+/// sum - float(sum of the row's integers in the group) * zero
+Value GroupSum::takeOff(Value token, Value first, Value zero, Value sum) {
+  Value nothing = arith::ConstantIntOp::create(b, 0, 32);
+  Value own = reduce(columns, nothing, [&](Value i, Value less) -> Value {
+    Value factor = extract(x, {token, arith::AddIOp::create(b, first, i)});
+    return arith::SubIOp::create(
+        b, less, arith::ExtSIOp::create(b, b.getI32Type(), factor));
+  });
+  Value wide = arith::SIToFPOp::create(b, b.getF32Type(), own);
+  return math::FmaOp::create(b, wide, zero, sum);
+}
+
 Value GroupSum::emit(Value token, Value row) {
   Value none = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
   return reduce(groups, none, [&](Value group, Value sum) -> Value {
     Value first = arith::MulIOp::create(b, group, constant(columns));
-    Value zero = arith::ConstantIntOp::create(b, kFourZero, 32);
-    if (zeros) {
-      zero = arith::ExtUIOp::create(b, b.getI32Type(),
-                                    extract(zeros, {row, group}));
+    Value own = zeros ? extractOwn(zeros, {row, group}) : Value();
+    bool isFloat = own && own.getType().isF32();
+    Value zero = arith::ConstantIntOp::create(b, isFloat ? 0 : kFourZero, 32);
+    if (own && !isFloat) {
+      zero = arith::ExtUIOp::create(b, b.getI32Type(), own);
     }
     bool areInteger = getElementTypeOrSelf(x).isInteger();
     Value nothing =
         areInteger ? arith::ConstantIntOp::create(b, 0, 32).getResult() : none;
-    Value own = reduce(columns, nothing, [&](Value i, Value sums) -> Value {
+    Value all = reduce(columns, nothing, [&](Value i, Value sums) -> Value {
       Value column = arith::AddIOp::create(b, first, i);
       Value next = term(token, row, column, zero);
       return areInteger ? arith::AddIOp::create(b, sums, next).getResult()
                         : arith::AddFOp::create(b, sums, next).getResult();
     });
     Value wide =
-        areInteger ? arith::SIToFPOp::create(b, b.getF32Type(), own) : own;
-    return math::FmaOp::create(b, wide, extract(scales, {row, group}), sum);
+        areInteger ? arith::SIToFPOp::create(b, b.getF32Type(), all) : all;
+    Value next =
+        math::FmaOp::create(b, wide, extractOwn(scales, {row, group}), sum);
+    return isFloat ? takeOff(token, first, own, next) : next;
   });
 }
 
 Value tfc::buildGroupProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
-                             const Epilogue &epilogue) {
+                             const Epilogue &epilogue, Value experts) {
   Value groupScales = epilogue.groupScales;
-  Value init =
-      emptyRows(b, x, transformer::rowsOf(groupScales), b.getF32Type());
+  int64_t width =
+      cast<RankedTensorType>(groupScales.getType()).getDimSize(experts ? 1 : 0);
+  Value init = emptyRows(b, x, width, b.getF32Type());
   SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
   return linalg::GenericOp::create(
              b, init.getType(), ValueRange(), init,
@@ -129,7 +158,14 @@ Value tfc::buildGroupProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
                ImplicitLocOpBuilder inner(loc, builder);
                Value token = linalg::IndexOp::create(inner, 0);
                Value row = linalg::IndexOp::create(inner, 1);
-               GroupSum sum(inner, x, weight, groupScales, epilogue.groupZeros);
+               Value expert;
+               if (experts) {
+                 expert = arith::IndexCastOp::create(
+                     inner, inner.getIndexType(),
+                     tensor::ExtractOp::create(inner, experts, token));
+               }
+               GroupSum sum(inner, x, weight, groupScales, epilogue.groupZeros,
+                            expert);
                linalg::YieldOp::create(inner, sum.emit(token, row));
              })
       .getResult(0);

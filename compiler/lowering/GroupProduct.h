@@ -17,9 +17,11 @@ inline bool hasGroups(transformer::LinearOp op) {
 
 /// The product of rows of bytes with a matrix of integers that have groups,
 /// bytes or of four bits in rows one after the other, before rows' scales:
-/// plain loops, f32.
+/// plain loops, f32. With `experts`, a row is multiplied with the matrix of its
+/// own.
 mlir::Value buildGroupProduct(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
-                              mlir::Value weight, const Epilogue &epilogue);
+                              mlir::Value weight, const Epilogue &epilogue,
+                              mlir::Value experts = {});
 
 } // namespace tfc
 

@@ -261,6 +261,13 @@ static void packGroups(transformer::ParameterOp parameter, int64_t panel) {
   }
 }
 
+/// A panel of its groups goes with one of the matrix.
+static void packWithGroups(transformer::ParameterOp matrix, int64_t panel) {
+  bool isFour = matrix.getTensorType().getElementType().isInteger(4);
+  pack(matrix, panel, isFour ? kFourWord : kByteWord);
+  packGroups(matrix, panel);
+}
+
 /// Where no kernel reads it: two columns a byte.
 static void packPlainFours(transformer::ParameterOp parameter) {
   if (parameter.getTensorType().getElementType().isInteger(4)) {
@@ -275,9 +282,7 @@ static void packPanels(ModuleOp module, int64_t panel, int64_t bf16Word,
     Type element = getElementTypeOrSelf(products.front().getWeight());
     auto matrix = cast<transformer::ParameterOp>(parameter);
     if (hasGroups(matrix)) {
-      // A panel of its groups goes with one of the matrix.
-      pack(matrix, panel, element.isInteger(4) ? kFourWord : kByteWord);
-      packGroups(matrix, panel);
+      packWithGroups(matrix, panel);
       continue;
     }
     bool isByte = element.isInteger();
@@ -291,15 +296,21 @@ static void packPanels(ModuleOp module, int64_t panel, int64_t bf16Word,
   }
 }
 
-/// So are those of experts, and of heads.
+/// So are those of experts, whose integers have groups, and of heads.
 static void packExperts(ModuleOp module, int64_t panel, int64_t bf16Word) {
   SymbolTable symbols(module);
   auto packWeight = [&](auto op) {
     auto weight =
         op.getWeight().template getDefiningOp<transformer::WeightOp>();
-    if (weight) {
-      bool isBf16 = getElementTypeOrSelf(op.getWeight()).isBF16();
-      pack(symbols.lookup(weight.getName()), panel, isBf16 ? bf16Word : 1);
+    if (!weight) {
+      return;
+    }
+    auto parameter = symbols.lookup<transformer::ParameterOp>(weight.getName());
+    Type element = getElementTypeOrSelf(op.getWeight());
+    if (hasGroups(parameter)) {
+      packWithGroups(parameter, panel);
+    } else {
+      pack(parameter, panel, element.isBF16() ? bf16Word : 1);
     }
   };
   module.walk([&](transformer::ExpertLinearOp op) { packWeight(op); });

@@ -69,7 +69,8 @@ static Value buildIntegers(ImplicitLocOpBuilder &b, Value x, Value greatest,
 static bool isForGroups(transformer::QuantizeRowsOp op) {
   return llvm::any_of(op.getQuantized().getUsers(), [](Operation *user) {
     auto linear = dyn_cast<transformer::LinearOp>(user);
-    return linear && hasGroups(linear);
+    return isa<transformer::ExpertLinearOp>(user) ||
+           (linear && hasGroups(linear));
   });
 }
 

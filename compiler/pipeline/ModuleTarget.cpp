@@ -17,7 +17,7 @@ void tfc::setTarget(ModuleOp module, const PipelineOptions &options) {
       TargetAttr::get(module.getContext(), options.target.programName(),
                       options.opt, options.target.microarchitecture,
                       options.weights, options.rounds, options.deterministic,
-                      options.group, options.zeros));
+                      options.group, options.zeros, options.floatZeros));
 }
 
 FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
@@ -38,5 +38,5 @@ FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
   return PipelineOptions{
       *target,          attr.getOpt(),           attr.getWeights(),
       attr.getRounds(), attr.getDeterministic(), attr.getGroup(),
-      attr.getZeros()};
+      attr.getZeros(),  attr.getFloatZeros()};
 }

@@ -21,9 +21,10 @@ struct PipelineOptions {
   /// Whether a row's bits may not depend on the other rows of its step, on
   /// devices either.
   bool deterministic = false;
-  /// Of int4, columns that have a scale, and whether they have a zero point.
+  /// Of int4, columns that have a scale, and whether they have a zero point, or
+  /// a zero of f32.
   int64_t group = 0;
-  bool zeros = false;
+  bool zeros = false, floatZeros = false;
 };
 
 /// What the library's tables say of a program that runs on such a host.

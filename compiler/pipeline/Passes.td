@@ -53,6 +53,8 @@ def SetTargetPass : Pass<"tfc-set-target", "::mlir::ModuleOp"> {
            "0, all of a row">,
     Option<"zeros", "zeros", "bool", "false",
            "of int4, whether groups have zero points">,
+    Option<"floatZeros", "float-zeros", "bool", "false",
+           "of int4, whether groups have zeros of f32">,
     Option<"rounds", "rounds", "bool", "false",
            "whether weights of more bits are rounded to it">,
     Option<"deterministic", "deterministic", "bool", "false",

@@ -33,8 +33,8 @@ struct SetTargetPass : tfc::impl::SetTargetPassBase<SetTargetPass> {
           << "expected weights f32, f16, bf16, int8 or int4, got " << weights;
       return signalPassFailure();
     }
-    setTarget(getOperation(),
-              {*info, *level, *storage, rounds, deterministic, group, zeros});
+    setTarget(getOperation(), {*info, *level, *storage, rounds, deterministic,
+                               group, zeros, floatZeros});
   }
 };
 } // namespace

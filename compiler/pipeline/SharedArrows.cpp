@@ -93,6 +93,7 @@ void tfc::finishFused(OpPassManager &pm, const PipelineOptions &options,
   precision.rounds = options.rounds;
   precision.group = options.group;
   precision.hasZeros = options.zeros;
+  precision.hasFloatZeros = options.floatZeros;
   precision.values = values;
   precision.factors = factors;
   precision.attention = attention;

@@ -45,9 +45,10 @@ Matrix quantizeRows(const Matrix &x, Matrix &scales);
 /// element over it to the nearest integer, 7 at most.
 Matrix quantizeGroups(const Matrix &x, Matrix &scales);
 /// Each integer, minus its group's zero point where there are some, times its
-/// group's scale.
+/// group's scale. With zeros that are floats, each integer plus 8, times its
+/// group's scale, minus its zero.
 Matrix scaleGroups(const Matrix &integers, const Matrix &scales,
-                   const Matrix *zeros);
+                   const Matrix *zeros, bool areFloat);
 
 /// Each row of integers times its scale, of as many as there are rows.
 Matrix scaleRows(const Matrix &integers, const Matrix &scales);

@@ -76,10 +76,27 @@ LogicalResult Interpreter::runOp(ExpertLinearOp op) {
   if (failed(checkIds(op, own, weight.getDimSize(0)))) {
     return failure();
   }
-  Matrix y =
-      activation(op.getAct(),
-                 expertLinear(rows(op.getInput()), own, rows(op.getWeight()),
-                              weight.getDimSize(1), rowsOrNull(op.getBias())));
+  const Matrix *bias = rowsOrNull(op.getBias());
+  Matrix y;
+  if (Value scales = op.getInputScales()) {
+    Value zeros = op.getWeightZeros();
+    Matrix wide = scaleGroups(rows(op.getWeight()), rows(op.getWeightScales()),
+                              rowsOrNull(zeros),
+                              zeros && getElementTypeOrSelf(zeros).isF32());
+    // What rows have comes off first.
+    y = scaleBoth(expertLinear(rows(op.getInput()), own, wide,
+                               weight.getDimSize(1), /*bias=*/nullptr),
+                  rows(scales), Matrix(), /*bias=*/nullptr);
+    for (int64_t i = 0; bias && i < y.rows; ++i) {
+      for (int64_t n = 0; n < y.cols; ++n) {
+        y.at(i, n) += bias->at(own[i], n);
+      }
+    }
+  } else {
+    y = expertLinear(rows(op.getInput()), own, rows(op.getWeight()),
+                     weight.getDimSize(1), bias);
+  }
+  y = activation(op.getAct(), y);
   return setRows(op, op.getFactor() ? multiply(y, rows(op.getFactor())) : y);
 }
 

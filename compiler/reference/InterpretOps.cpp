@@ -74,10 +74,15 @@ FailureOr<std::vector<double>> Interpreter::elementsOf(ParameterOp parameter,
                        : made->scales);
 }
 
-/// What is rounded here has no zero points. A group of bytes is rounded as a
-/// row is.
-static IntegerElements roundElements(Matrix exact, int64_t groups,
-                                     bool isFour) {
+static bool areFloatZeros(LinearOp op) {
+  Value zeros = op.getWeightZeros();
+  return zeros && getElementTypeOrSelf(zeros).isF32();
+}
+
+/// What is rounded here has no zero points: floats in their place are 8 times
+/// the scale. A group of bytes is rounded as a row is.
+static IntegerElements roundElements(Matrix exact, int64_t groups, bool isFour,
+                                     bool hasFloatZeros) {
   Matrix scales(exact.rows, groups), integers;
   if (isFour) {
     integers = quantizeGroups(exact, scales);
@@ -88,6 +93,9 @@ static IntegerElements roundElements(Matrix exact, int64_t groups,
     integers = quantizeRows(exact, scales);
   }
   std::vector<double> zeros(scales.data.size());
+  for (size_t i = 0; hasFloatZeros && i < zeros.size(); ++i) {
+    zeros[i] = 8 * scales.data[i];
+  }
   return {std::move(integers.data), std::move(scales.data), std::move(zeros)};
 }
 
@@ -106,16 +114,20 @@ FailureOr<IntegerElements> Interpreter::integersOf(ParameterOp matrix,
   if (beside && beside.getTensorType().getRank() == 2) {
     groups = beside.getTensorType().getDimSize(1);
   }
-  bool hasZeros = static_cast<bool>(matrix.findCompanion(CompanionKind::Zeros));
+  ParameterOp zeros = matrix.findCompanion(CompanionKind::Zeros);
+  bool areFloat = zeros && zeros.getTensorType().getElementType().isF32();
   IntegerElements all;
-  for (ParameterOp part : parts) {
+  auto append = [&](ParameterOp part, int64_t number) -> LogicalResult {
     std::optional<IntegerElements> own;
     if (integers && part.getSource()) {
-      own = integers(part, layer,
-                     {isFour, groups > 0 ? columns / groups : 0, hasZeros});
+      own = integers(part, number,
+                     {isFour, groups > 0 ? columns / groups : 0,
+                      zeros && !areFloat, areFloat});
     }
     if (!own) {
-      FailureOr<std::vector<double>> exact = storedElementsOf(part, layer);
+      FailureOr<std::vector<double>> exact =
+          part.getSource() ? weights(part, number)
+                           : storedElementsOf(part, number);
       if (failed(exact)) {
         return failure();
       }
@@ -125,11 +137,21 @@ FailureOr<IntegerElements> Interpreter::integersOf(ParameterOp matrix,
                                 << " elements, got " << exact->size();
       }
       wide.data = std::move(*exact);
-      own = roundElements(std::move(wide), groups, isFour);
+      own = roundElements(std::move(wide), groups, isFour, areFloat);
     }
     llvm::append_range(all.integers, own->integers);
     llvm::append_range(all.scales, own->scales);
     llvm::append_range(all.zeros, own->zeros);
+    return success();
+  };
+  for (ParameterOp part : parts) {
+    // Those of a layer's experts are counted through all layers.
+    auto experts = static_cast<int64_t>(part.getExperts().value_or(1));
+    for (int64_t expert = 0; expert < experts; ++expert) {
+      if (failed(append(part, layer * experts + expert))) {
+        return failure();
+      }
+    }
   }
   return all;
 }
@@ -491,7 +513,8 @@ LogicalResult Interpreter::runOp(Operation &op) {
         Matrix y = linear(
             rows(linearOp.getInput()),
             hasGroups ? scaleGroups(weight, rows(weightScales),
-                                    rowsOrNull(linearOp.getWeightZeros()))
+                                    rowsOrNull(linearOp.getWeightZeros()),
+                                    areFloatZeros(linearOp))
             // Of integers on both sides what rows have comes off first.
             : weightScales && !scales ? scaleRows(weight, rows(weightScales))
                                       : weight,

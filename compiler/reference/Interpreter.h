@@ -80,16 +80,18 @@ using WeightProvider = std::function<mlir::FailureOr<std::vector<double>>(
     transformer::ParameterOp parameter, int64_t layer)>;
 
 /// A matrix of integers [rows, columns] with what groups of a row's columns
-/// have: scales [rows, groups], and of four bits zero points, or none.
+/// have: scales [rows, groups], and of four bits zero points, or zeros behind
+/// the scale of integers that are 8 more, or none.
 struct IntegerElements {
   std::vector<double> integers, scales, zeros;
 };
 /// How a program keeps them: of four bits, or bytes; columns of a row that have
-/// a scale, 0 being all of them; and whether there are zero points.
+/// a scale, 0 being all of them; and whether there are zero points, or zeros
+/// that are floats.
 struct IntegerForm {
   bool isFour = false;
   int64_t group = 0;
-  bool hasZeros = false;
+  bool hasZeros = false, hasFloatZeros = false;
 };
 /// The same of a stored parameter whose integers and scales are packed as the
 /// checkpoint has them; nothing where its elements are rounded.

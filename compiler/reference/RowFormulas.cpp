@@ -140,13 +140,15 @@ Matrix quantizeGroups(const Matrix &x, Matrix &scales) {
 }
 
 Matrix scaleGroups(const Matrix &integers, const Matrix &scales,
-                   const Matrix *zeros) {
+                   const Matrix *zeros, bool areFloat) {
   Matrix y = integers;
   int64_t columns = y.cols / scales.cols;
   for (int64_t n = 0; n < y.rows; ++n) {
     for (int64_t k = 0; k < y.cols; ++k) {
       double zero = zeros ? zeros->at(n, k / columns) : 0;
-      y.at(n, k) = (y.at(n, k) - zero) * scales.at(n, k / columns);
+      double scale = scales.at(n, k / columns);
+      y.at(n, k) = areFloat ? (y.at(n, k) + 8) * scale - zero
+                            : (y.at(n, k) - zero) * scale;
     }
   }
   return y;

@@ -294,9 +294,9 @@ struct ModelSpec {
   /// Vectors are f32 always.
   Storage storage = Storage::F32;
   /// Of integers, columns that have a scale, 0 being all of a row; and of int4
-  /// whether they have a zero point, too.
+  /// whether they have a zero point, too, or a zero that is a float.
   int64_t group = 0;
-  bool hasZeros = false;
+  bool hasZeros = false, hasFloatZeros = false;
   bool hasIntegers() const {
     return storage == Storage::Int8 || storage == Storage::Int4;
   }

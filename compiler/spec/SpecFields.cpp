@@ -417,7 +417,8 @@ TypeRef precision() {
   return object(
       {key("weights", words({"f32", "f16", "bf16", "int8", "int4"})),
        key("compute", words({"f32", "bf16", "int8"}, {"f16"})),
-       key("group", integer(32, 128)), key("zeros", flag()),
+       key("group", integer(32, 128)),
+       key("zeros", oneOf({flag(), words({"float"})})),
        key("cache", words({"f32", "f16", "bf16", "int8"})),
        key("rules",
            list(object({needed("match", text()),

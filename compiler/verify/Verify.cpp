@@ -50,12 +50,14 @@ static Tolerance toleranceOf(transformer::TapOp tap) {
   if (element.isBF16() || element.isF16()) {
     tolerance.step = element.isBF16() ? 0x1p-7 : 0x1p-10;
   }
-  auto linear = value.getDefiningOp<transformer::LinearOp>();
-  if (linear && linear.getInputScales()) {
+  Operation *op = value.getDefiningOp();
+  auto linear = dyn_cast_or_null<transformer::LinearOp>(op);
+  auto expert = dyn_cast_or_null<transformer::ExpertLinearOp>(op);
+  if ((linear && linear.getInputScales()) ||
+      (expert && expert.getInputScales())) {
     tolerance.relative = 1e-5;
     tolerance.least = 0x1p-20;
   }
-  Operation *op = value.getDefiningOp();
   auto self = dyn_cast_or_null<transformer::AttentionOp>(op);
   auto cross = dyn_cast_or_null<transformer::CrossAttentionOp>(op);
   if ((self && self.getFactors()) || (cross && cross.getFactors())) {

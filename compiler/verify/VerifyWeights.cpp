@@ -115,30 +115,40 @@ VerifyWeights::readIntegers(transformer::ParameterOp parameter, int64_t layer,
                             const reference::IntegerForm &form) const {
   rt::WeightSource weight = sourceOf(parameter);
   const rt::Tensor *tensor = find(parameter, layer);
-  bool isPlain =
-      !weight.stacked && weight.rowStep <= 1 && weight.storedCols == 0;
-  if (!tensor || !tensor->quantized || !isPlain ||
+  if (!tensor || !tensor->quantized || weight.storedCols != 0 ||
       (weight.inOut && !tensor->quantized->isOutIn)) {
     return std::nullopt;
   }
-  const rt::IntegerMatrix *matrix = rt::findKept(
-      *tensor->quantized, {form.isFour, form.group, form.hasZeros});
+  const rt::IntegerMatrix *matrix =
+      rt::findKept(*tensor->quantized, {form.isFour, form.group, form.hasZeros,
+                                        form.hasFloatZeros});
   if (!matrix) {
     return std::nullopt;
   }
   int64_t columns = form.group > 0 ? form.group : matrix->columns;
   std::vector<int32_t> integers(matrix->columns), zeros(matrix->groups);
-  std::vector<float> scales(matrix->groups);
+  std::vector<float> scales(matrix->groups), floatZeros(matrix->groups);
   reference::IntegerElements elements;
+  // `layer` counts the experts of all layers.
+  int64_t before =
+      weight.stacked ? layer % weight.experts * (matrix->rows / weight.experts)
+                     : 0;
   for (int64_t row = 0; row < weight.rows; ++row) {
-    matrix->readIntegers(weight.firstRow + row, integers.data());
-    matrix->readGroups(weight.firstRow + row, scales.data(), zeros.data());
+    int64_t stored = before + weight.firstRow + row * weight.rowStep;
+    matrix->readIntegers(stored, integers.data());
+    matrix->readGroups(stored, scales.data(), zeros.data());
+    if (matrix->hasFloatZeros) {
+      matrix->readFloatZeros(stored, floatZeros.data());
+    }
     for (int64_t first = 0; first < matrix->columns; first += columns) {
       int32_t from = matrix->groupOf[first];
       // Of bytes, which have no zero points here, those are taken off.
       int32_t off = form.isFour ? matrix->middle : zeros[from];
       elements.scales.push_back(scales[from]);
-      elements.zeros.push_back(zeros[from] - off);
+      elements.zeros.push_back(!form.hasFloatZeros ? zeros[from] - off
+                               : matrix->hasFloatZeros
+                                   ? floatZeros[from]
+                                   : double(scales[from]) * zeros[from]);
       for (int64_t i = 0; i < columns; ++i) {
         elements.integers.push_back(integers[first + i] - off);
       }

@@ -31,15 +31,18 @@ double roundingOf(uint32_t dtype) {
                                   : 0;
 }
 
-/// What a program rounds to: the coarsest of what its products multiply and
-/// what its caches keep, which on a device all values are kept in.
+uint32_t coarserOf(uint32_t one, uint32_t other) {
+  return roundingOf(other) > roundingOf(one) ? other : one;
+}
+
+/// What a program's tables say that it rounds to: the coarsest of what its
+/// products multiply and what its caches keep.
 uint32_t keptDtypeOf(const tfc_program_v0 &program) {
   uint32_t kept = program.dtype;
   for (uint32_t e = 0; e < program.n_entries; ++e) {
     const tfc_entry_v0 &entry = program.entries[e];
     for (uint32_t i = 0; i < entry.n_caches; ++i) {
-      uint32_t dtype = entry.caches[i].dtype;
-      kept = roundingOf(dtype) > roundingOf(kept) ? dtype : kept;
+      kept = coarserOf(kept, entry.caches[i].dtype);
     }
   }
   return kept;
@@ -47,15 +50,12 @@ uint32_t keptDtypeOf(const tfc_program_v0 &program) {
 
 /// How far values may be apart, of the largest one: f32 by another order of
 /// sums, and what is rounded.
-double toleranceOf(const tfc_program_v0 &program) {
-  return std::max(1e-4, roundingOf(keptDtypeOf(program)));
-}
+double toleranceOf(uint32_t kept) { return std::max(1e-4, roundingOf(kept)); }
 
 /// Of outputs of a device that keeps all values in 16 bits, how large the root
 /// of the mean square of their errors may be, of their own: what roundings come
 /// to in a deep model without meaning. 0: values are held by toleranceOf.
-double noiseOf(const tfc_program_v0 &program) {
-  uint32_t kept = keptDtypeOf(program);
+double noiseOf(const tfc_program_v0 &program, uint32_t kept) {
   return program.isa != TFC_ISA_CUDA ? 0
          : kept == TFC_DTYPE_BF16    ? 0x1p-2
          : kept == TFC_DTYPE_F16     ? 0x1p-5
@@ -348,25 +348,59 @@ rt::Result<int> holdAgainst(const tfc_model *reference, const tfc_model *model,
   return faults;
 }
 
+/// The coarsest of `kept` and what the values of a step are kept in, which on a
+/// device may be so without a cache that says it: `listener` is the model's.
+rt::Result<uint32_t> learnDtype(const tfc_model *model, uint32_t kept,
+                                uint64_t seed, rt::TapListener &listener) {
+  tfc_model_info info{};
+  info.struct_size = sizeof(info);
+  if (tfc_error *error = tfc_model_get_info(model, &info)) {
+    return take(error);
+  }
+  listener = [&](const rt::TappedValue &value) {
+    kept = coarserOf(kept, value.dtype);
+    return false;
+  };
+  Inputs inputs(info, listCases(info).front(), seed);
+  auto outputs = forward(model, inputs);
+  if (!outputs) {
+    return std::move(outputs.error());
+  }
+  return kept;
+}
+
 /// Holds a program against the reference; how many cases are wrong. Errors:
 /// those of loading and running either.
 rt::Result<int> testProgram(const CommandLine &line,
                             const std::string &reference,
                             const tfc_program_v0 &program) {
-  TapTest taps(toleranceOf(program), keptDtypeOf(program));
   SilenceLimit silence(line.silenceSeconds);
-  auto checker = [&, check = taps.checker()](const rt::TappedValue &value) {
+  rt::TapListener listener;
+  auto model = load(line, program.name, [&](const rt::TappedValue &value) {
     silence.hear(rt::concat(value.id, ", layer ", value.layer, ", kernel ",
                             value.kernel ? value.kernel : "none"));
-    return check(value);
-  };
+    return listener(value);
+  });
+  if (!model) {
+    return std::move(model.error());
+  }
+  rt::Result<uint32_t> kept = keptDtypeOf(program);
+  if (program.isa == TFC_ISA_CUDA) {
+    silence.hear("the first case");
+    kept = learnDtype(model->get(), *kept, line.selfTestSeed, listener);
+    silence.pause();
+    if (!kept) {
+      return std::move(kept.error());
+    }
+  }
+  TapTest taps(toleranceOf(*kept), *kept);
+  listener = taps.checker();
   auto expected = load(line, reference, taps.recorder());
-  auto model = load(line, program.name, checker);
-  if (!expected || !model) {
-    return expected ? std::move(model.error()) : std::move(expected.error());
+  if (!expected) {
+    return std::move(expected.error());
   }
   auto faults = holdAgainst(expected->get(), model->get(),
-                            {toleranceOf(program), noiseOf(program)},
+                            {toleranceOf(*kept), noiseOf(program, *kept)},
                             line.selfTestSeed, taps, silence);
   for (const std::string &op : taps.wrongOps()) {
     std::printf("%s: wrong op: %s\n", program.name, op.c_str());

@@ -158,6 +158,38 @@ func.func @expert_linear_c2_bias(%x: tensor<?x8xf32>, %e: tensor<?xi32>,
 
 // -----
 
+func.func @expert_linear_c4_rows(%x: tensor<?x64xf32>, %e: tensor<?xi32>,
+                                   %w: tensor<4x6x64xi4>) {
+  // expected-error @below {{expected rows of i8 and a weight of integers, both with scales, or neither, got 'tensor<?x64xf32>' and 'tensor<4x6x64xi4>'}}
+  %0 = transformer.expert_linear %x of %e, %w
+         : (tensor<?x64xf32>, tensor<?xi32>, tensor<4x6x64xi4>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @expert_linear_c4_scales(%x: tensor<?x64xi8>, %e: tensor<?xi32>, %s: tensor<?xf32>,
+                                   %w: tensor<4x6x64xi4>, %ws: tensor<4x6x3xf32>) {
+  // expected-error @below {{expected weight_scales of 4 x 6 rows and a number of groups that divides 64, got 'tensor<4x6x3xf32>'}}
+  %0 = transformer.expert_linear %x of %e, %w scales %s, %ws
+         : (tensor<?x64xi8>, tensor<?xi32>, tensor<4x6x64xi4>, tensor<?xf32>, tensor<4x6x3xf32>)
+           -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @expert_linear_c4_zeros(%x: tensor<?x64xi8>, %e: tensor<?xi32>, %s: tensor<?xf32>,
+                                  %w: tensor<4x6x64xi8>, %ws: tensor<4x6x2xf32>, %z: tensor<4x6x2xi8>) {
+  // expected-error @below {{expected weight_zeros of a weight of i4, one for each of its weight_scales, got 'tensor<4x6x2xi8>'}}
+  %0 = transformer.expert_linear %x of %e, %w scales %s, %ws zeros %z
+         : (tensor<?x64xi8>, tensor<?xi32>, tensor<4x6x64xi8>, tensor<?xf32>, tensor<4x6x2xf32>, tensor<4x6x2xi8>)
+           -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
 func.func @expert_linear_c3_factor(%x: tensor<?x8xf32>, %e: tensor<?xi32>,
                                    %w: tensor<5x6x8xf32>) {
   // expected-error @below {{expected factor of width 6 (the rows of the weight), got 8}}
@@ -222,9 +254,24 @@ func.func @sort_by_expert_c1_width(%i: memref<?x2xi32>, %n: memref<?xi32>,
 func.func @product_c7_panels_of_no_experts(
     %x: memref<?x8xf32>, %p: memref<2x8x48xf32>, %e: memref<?xi32>,
     %y: memref<?x90xf32>) {
-  // expected-error @below {{expected panels of floats of experts, got 'memref<2x8x48xf32>'}}
+  // expected-error @below {{expected panels of floats of experts, or with groups, got 'memref<2x8x48xf32>'}}
   transformer.product %x, %p experts(%e) outs(%y)
       : memref<?x8xf32>, memref<2x8x48xf32>, memref<?xi32>, memref<?x90xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @product_c8_groups_of_experts(
+    %x: memref<?x64xi8>, %p: memref<5x2x8x48x4xi8>, %g: memref<4x2x2x48xf32>,
+    %e: memref<?xi32>, %y: memref<?x90xf32>) {
+  // expected-error @below {{expected groups of as many experts, beside rows of i8, got 'memref<4x2x2x48xf32>'}}
+  transformer.product %x, %p groups(%g) experts(%e) outs(%y)
+      : memref<?x64xi8>, memref<5x2x8x48x4xi8>, memref<4x2x2x48xf32>,
+        memref<?xi32>, memref<?x90xf32> {
   ^bb0(%s: f32):
     transformer.yield %s : f32
   }
@@ -248,7 +295,7 @@ func.func @product_c7_columns_of_others(
 
 // -----
 
-// expected-error @below {{expected at least one expert, of floats with a source and a value of its own, got 0 of}}
+// expected-error @below {{expected at least one expert, with a source and a value of its own or what groups have, got 0 of}}
 transformer.parameter @parameter_c14_no_expert : tensor<6x8xf32> experts 0
   from <["{e}.up"], stored_rows = 6>
 

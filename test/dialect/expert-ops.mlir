@@ -64,6 +64,16 @@ func.func @products(%x: tensor<?x8xf32>, %i: tensor<?x2xi32>,
   return
 }
 
+// CHECK-LABEL: @integers
+func.func @integers(%q: tensor<?x64xi8>, %e: tensor<?xi32>, %s: tensor<?xf32>, %w: tensor<5x6x64xi4>,
+                    %ws: tensor<5x6x2xf32>, %z: tensor<5x6x2xf32>, %b: tensor<5x6xf32>) {
+  // CHECK: transformer.expert_linear %{{.*}} of %{{.*}}, %{{.*}} scales %{{.*}}, %{{.*}} zeros %{{.*}} bias %{{.*}} act silu : (tensor<?x64xi8>, tensor<?xi32>, tensor<5x6x64xi4>, tensor<?xf32>, tensor<5x6x2xf32>, tensor<5x6x2xf32>, tensor<5x6xf32>) -> tensor<?x6xf32>
+  %y = transformer.expert_linear %q of %e, %w scales %s, %ws zeros %z bias %b act silu
+      : (tensor<?x64xi8>, tensor<?xi32>, tensor<5x6x64xi4>, tensor<?xf32>, tensor<5x6x2xf32>,
+         tensor<5x6x2xf32>, tensor<5x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
 // CHECK-LABEL: @gate_rows
 func.func @gate_rows(%x: tensor<?x8xf32>, %g: tensor<?x1xf32>,
                      %h: tensor<?x4xf32>) {

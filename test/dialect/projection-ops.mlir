@@ -144,6 +144,15 @@ func.func @widened(%x: tensor<?x104xbf16>, %w: tensor<150x104xi8>,
   return
 }
 
+// CHECK-LABEL: @float_zeros
+func.func @float_zeros(%q: tensor<?x104xi8>, %s: tensor<?xf32>, %f: tensor<150x104xi4>,
+                       %fs: tensor<150x2xf32>, %z: tensor<150x2xf32>) {
+  // CHECK: transformer.linear %{{.*}}, %{{.*}} scales %{{.*}}, %{{.*}} zeros %{{.*}} : tensor<?x104xi8>, tensor<150x104xi4>, tensor<?xf32>, tensor<150x2xf32>, tensor<150x2xf32>{{$}}
+  %0 = transformer.linear %q, %f scales %s, %fs zeros %z
+    : tensor<?x104xi8>, tensor<150x104xi4>, tensor<?xf32>, tensor<150x2xf32>, tensor<150x2xf32>
+  return
+}
+
 // CHECK-LABEL: @layer_scale
 func.func @layer_scale(%x: tensor<?x8xf32>, %w: tensor<8xf32>, %n: tensor<1xf32>) {
   // CHECK: transformer.layer_scale %{{.*}}, %{{.*}} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>

@@ -346,5 +346,11 @@ transformer.parameter @parameter_c13_zeros : tensor<8x2xi8> companion<zeros of @
 
 // -----
 
+transformer.parameter @w : tensor<8x64xi4> from <["w"], stored_rows = 8>
+// expected-error @below {{expected type 'tensor<8x2xi8>' (the zeros of 'tensor<8x64xi4>'), got 'tensor<8x2xi32>'}}
+transformer.parameter @parameter_c13_zeros_of : tensor<8x2xi32> companion<zeros of @w>
+
+// -----
+
 // expected-error @below {{expected an even word of a matrix of i4 (two columns are a byte), got 1}}
 transformer.parameter @parameter_c15_word : tensor<8x64xi4> from <["w"], stored_rows = 8> packed<panel = 4>

@@ -1,6 +1,6 @@
 # Writes examples/specs/tiny-moe.json with weights of no meaning, and a batch:
-#   experts.py FOLDER EXPERTS
-# gives FOLDER/model.json, model.safetensors, inputs.safetensors. Two experts at
+#   experts.py FOLDER EXPERTS [HIDDEN WIDTH]
+# (HIDDEN a multiple of 6) gives FOLDER/model.json, model.safetensors, inputs.safetensors. Two experts at
 # a time have the same score in every row, so that a tie decides between them;
 # one pair all rows take from, and one none does.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,12 +16,15 @@ import tensors
 ROWS = (150, 1, 37)
 
 
-def make_spec(experts):
+def make_spec(experts, hidden=None, width=None):
     path = os.path.join(ROOT, "..", "..", "examples", "specs", "tiny-moe.json")
     with open(path) as stream:
         spec = json.load(stream)
     spec["dims"]["max_positions"] = 200
-    spec["decoder"]["layers"]["block"]["moe"]["experts"] = experts
+    moe = spec["decoder"]["layers"]["block"]["moe"]
+    moe["experts"] = experts
+    if hidden:
+        spec["dims"]["hidden"], moe["width"] = hidden, width
     return spec
 
 
@@ -95,9 +98,9 @@ def make_inputs(vocab):
 
 
 def main():
-    folder, experts = sys.argv[1], int(sys.argv[2])
+    folder, numbers = sys.argv[1], map(int, sys.argv[2:])
     os.makedirs(folder, exist_ok=True)
-    spec = make_spec(experts)
+    spec = make_spec(*numbers)
     with open(os.path.join(folder, "model.json"), "w") as stream:
         json.dump(spec, stream)
     tensors.write(os.path.join(folder, "model.safetensors"),

@@ -16,6 +16,7 @@ from tool import Failure, Tool  # noqa: E402
 
 # int8, or int8 or int4 and the columns of a group.
 DTYPE, GROUP = sys.argv[3:5] or ("int8", "")
+ZERO = sys.argv[5:]  # "float", or nothing
 IS_FOUR = DTYPE == "int4"
 OPTIONS = [f"--dtype={DTYPE}"] + ([f"--group={GROUP}"] if GROUP else [])
 # No width is a multiple of four, nor of a panel; groups divide those of the
@@ -56,6 +57,8 @@ def write_spec(name, precision=None):
         # Heads are bytes otherwise.
         spec["precision"] = {"rules": [
             {"match": "heads.*", "weights": "int4"}]}
+    if ZERO:
+        spec["precision"]["zeros"] = ZERO[0]
     if precision:
         spec["precision"] = {**spec.get("precision", {}), **precision}
     with open(name, "w") as stream:

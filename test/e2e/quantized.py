@@ -298,9 +298,19 @@ def q4_block(block):
         q[:16], q[16:]))), [(v - 8) * scale for v in q]
 
 
-def write_file(model, path, whole, spoiled=None):
-    """As GGUF: layer 0 in Q4_0, other matrices in Q8_0. Gives the twin. The
-    first scale of the tensor `spoiled` is a NaN."""
+def q41_block(block):
+    """With a minimum."""
+    least = half(min(block))
+    scale = half((max(block) - least) / 15) or 1.0
+    q = [clamp((x - least) / scale, 0, 15) for x in block]
+    return struct.pack("<ee16B", scale, least, *(a | b << 4 for a, b in zip(
+        q[:16], q[16:]))), [v * scale + least for v in q]
+
+
+def write_file(model, path, whole, spoiled=None, first=(2, q4_block),
+               others=(8, q8_block)):
+    """As GGUF: layer 0 in Q4_0, other matrices in Q8_0, unless said. Gives the
+    twin. The first scale of the tensor `spoiled` is a NaN."""
     twin = {}
 
     def encode(name, row):
@@ -308,7 +318,7 @@ def write_file(model, path, whole, spoiled=None):
         if len(values.shape) == 1:
             values.data.extend(row)
             return gguf.in_f32(name, row)
-        code, kind = (2, q4_block) if ".layers.0." in name else (8, q8_block)
+        code, kind = first if ".layers.0." in name else others
         made = [kind(list(row[at:at + 32])) for at in range(0, len(row), 32)]
         begins = name == spoiled and not values.data
         values.data.extend(flat(value for _, value in made))
@@ -345,6 +355,9 @@ def write_all(model, out):
           {"input_ids": Tensor("I64", [1, len(ids)], ids)})
     write_folder(model, os.path.join(out, "gguf.f32"), write_file(
         model, os.path.join(out, "model.gguf"), whole), None)
+    write_folder(model, os.path.join(out, "minima.f32"), write_file(
+        model, os.path.join(out, "minima.gguf"), whole, None, (3, q41_block),
+        (2, q4_block)), None)
     write_file(model, os.path.join(out, "nan.gguf"), whole,
                "model.layers.0.mlp.up_proj.weight")
     for name, (make, config, layers, part, spoil) in FORMATS.items():

@@ -52,6 +52,27 @@ protected:
   }
 };
 
+/// What is kept of the block that was decoded last, as what it stands for.
+Row keptOf(const std::string &path, const KeptForm &form) {
+  auto files = TensorFiles::open(path);
+  EXPECT_TRUE(files) << messageOf(files);
+  const Tensor *tensor = files->find("model.layers.0.mlp.up_proj.weight");
+  const IntegerMatrix *matrix = findKept(*tensor->quantized, form);
+  if (!matrix) {
+    return {};
+  }
+  KeptRows kept = readKept(*matrix, form, 0, 1);
+  Row values;
+  for (size_t i = 0; i < kept.integers.size(); ++i) {
+    EXPECT_TRUE(kept.integers[i] >= -8 && kept.integers[i] <= 7);
+    size_t group = i / static_cast<size_t>(form.group);
+    values.push_back(static_cast<float>(kept.integers[i] + 8) *
+                         kept.scales[group] -
+                     kept.floatZeros[group]);
+  }
+  return values;
+}
+
 /// 0x21 0x43 ... : element i is 1 + 2i of the low nibbles, those from 16 on are
 /// the high ones.
 std::string nibbles() {
@@ -121,6 +142,26 @@ TEST_F(GgufTest, BlocksOf256) {
     float more = e == 34 || e == 194 ? 16 : 0;
     EXPECT_EQ(five[e], scale * (q + more) - 2 * least) << e;
   }
+}
+
+/// Blocks with a minimum are kept as they are where groups have zeros that are
+/// floats, and those without beside them.
+TEST_F(GgufTest, MinimaAreKept) {
+  const KeptForm floats{true, 32, false, true}, plain{true, 32};
+  std::string head = half(one) + half("\x00\x40") + pairsOfScales();
+  std::string low;
+  for (int i = 0; i < 128; ++i) {
+    low += static_cast<char>(37 * i);
+  }
+  Row values = decode(12, 256, head + low);
+  EXPECT_EQ(keptOf(path, floats), values);
+  EXPECT_EQ(keptOf(path, plain), Row());
+  EXPECT_EQ(keptOf(path, {false, 32}), Row());
+  EXPECT_EQ(keptOf(path, {true, 64, false, true}), Row());
+  values = decode(3, 32, half("\x00\x38") + half("\x00\xb8") + nibbles());
+  EXPECT_EQ(keptOf(path, floats), values);
+  values = decode(2, 32, half("\x00\xc0") + nibbles());
+  EXPECT_EQ(keptOf(path, floats), values);
 }
 
 TEST_F(GgufTest, BlocksOf256WithSignedScales) {

@@ -297,6 +297,9 @@ TEST(Quantized, Fp4) {
   EXPECT_EQ(Row(values.begin(), values.begin() + 4), (Row{1, 2, 12, -12}));
   EXPECT_EQ(Row(values.begin() + 16, values.begin() + 18), (Row{2, 6}));
   EXPECT_EQ(mx.find("m.weight").dtype, DType::BF16);
+  // Twice a code is a byte.
+  expectKept(mx, {false, 32});
+  EXPECT_FALSE(findKept(*mx.find("m.weight").quantized, {true, 32}));
   QuantizedFolder nv{
       {bytes("m.weight_packed", DType::U8, {1, 16}, codes),
        bytes("m.weight_scale", DType::F8E4M3, {1, 2}, {0x38, 0x40}),

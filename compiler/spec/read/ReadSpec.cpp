@@ -191,6 +191,10 @@ void SpecReader::readGroup(const Json *precision) {
   if (model.hasZeros) {
     kept.precision.set("zeros", true);
   }
+  model.hasFloatZeros = wordOf(*precision, "zeros", "") == "float";
+  if (model.hasFloatZeros) {
+    kept.precision.set("zeros", "float");
+  }
 }
 
 /// The scores of latents add products of two parts of a key, which one scale of

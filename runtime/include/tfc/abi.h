@@ -309,10 +309,11 @@ typedef struct {
    * tensor but these rows alone, [rows, cols] bytes: an integer is itself minus
    * its zero point, times its scale. Both are [rows, groups], a number for each
    * of the weight's groups of columns, or where it has none for each row. The
-   * zero points are in
-   * [-8, 7]; where the weight is not TFC_WEIGHT_ZEROS they are 0. */
+   * zero points are int8_t in [-8, 7], and 0 where the weight is not
+   * TFC_WEIGHT_ZEROS. Where it is TFC_WEIGHT_FLOAT_ZEROS they are float: an
+   * integer is itself plus 8, times its scale, minus its zero. */
   const float *scales;
-  const int8_t *zeros;
+  const void *zeros;
 } tfc_pack_v0;
 
 /* What a program's instructions are. Hosts pass over those that they do not
@@ -438,8 +439,9 @@ typedef struct {
 enum {
   TFC_WEIGHT_TIED = 1, /* not packed: if stored, it must equal weight tied_to */
   /* Since version 6. Of a weight that is kept as integers of four bits: its
-   * groups have zero points. */
-  TFC_WEIGHT_ZEROS = 2
+   * groups have zero points, or zeros that are floats. */
+  TFC_WEIGHT_ZEROS = 2,
+  TFC_WEIGHT_FLOAT_ZEROS = 4
 };
 
 /* A parameter. The number of its layer i (0 <= i < layers) is

@@ -110,7 +110,8 @@ struct PackCall {
 
 KeptForm keptForm(const tfc_weight_v0 &weight) {
   return {weight.kept == TFC_DTYPE_I4, weight.group,
-          (weight.flags & TFC_WEIGHT_ZEROS) != 0};
+          (weight.flags & TFC_WEIGHT_ZEROS) != 0,
+          (weight.flags & TFC_WEIGHT_FLOAT_ZEROS) != 0};
 }
 
 /// The tensor's matrix, if its integers are what the library keeps; or null.
@@ -118,10 +119,9 @@ const IntegerMatrix *findKept(const tfc_weight_v0 &weight,
                               const Tensor &tensor) {
   const tfc_source_v0 &source = *weight.sources;
   bool isInOut = source.flags & TFC_SOURCE_IN_OUT;
-  // Rows one after the other, of all of their columns.
-  bool isPlain = !(source.flags & TFC_SOURCE_STACKED) && source.row_step <= 1 &&
-                 source.stored_cols == 0;
-  bool isTaken = tensor.quantized && weight.kept != 0 && isPlain &&
+  // Rows of all of their columns.
+  bool isTaken = tensor.quantized && weight.kept != 0 &&
+                 source.stored_cols == 0 &&
                  (!isInOut || tensor.quantized->isOutIn);
   return isTaken ? findKept(*tensor.quantized, keptForm(weight)) : nullptr;
 }
@@ -172,22 +172,39 @@ struct PackJob {
   void packKept(PackCall &call, const IntegerMatrix &matrix) const;
 };
 
+/// The first row of a call's expert, where those of all experts are a matrix.
+int64_t firstRowOf(const tfc_weight_v0 &weight, const PackCall &call,
+                   const QuantizedMatrix &matrix) {
+  bool isStacked = weight.sources->flags & TFC_SOURCE_STACKED;
+  return isStacked ? call.layer % weight.experts *
+                         (matrix.rows / int64_t(weight.experts))
+                   : 0;
+}
+
 /// Packs rows of integers as they are.
 void PackJob::packKept(PackCall &call, const IntegerMatrix &matrix) const {
   const tfc_weight_v0 &weight = module.weights[call.weight];
+  int64_t step = std::max<int64_t>(weight.sources->row_step, 1);
   KeptRows rows = readKept(matrix, keptForm(weight),
-                           weight.sources->first_row + call.rowBegin,
-                           call.rowEnd - call.rowBegin);
-  call.isNotFinite = !std::all_of(rows.scales.begin(), rows.scales.end(),
-                                  [](float x) { return std::isfinite(x); });
+                           firstRowOf(weight, call, matrix) +
+                               weight.sources->first_row + call.rowBegin * step,
+                           call.rowEnd - call.rowBegin, step);
+  auto areFinite = [](const std::vector<float> &all) {
+    return std::all_of(all.begin(), all.end(),
+                       [](float x) { return std::isfinite(x); });
+  };
+  call.isNotFinite = !areFinite(rows.scales) || !areFinite(rows.floatZeros);
   if (call.isNotFinite) {
     return;
   }
   tfc_stored_v0 stored{rows.integers.data(), weight.kept, 0};
-  tfc_pack_v0 pack{
-      sizeof(pack), call.weight,        call.layer,       1, &stored,
-      packed,       call.rowBegin,      call.rowEnd,
-      /*scale=*/1,  rows.scales.data(), rows.zeros.data()};
+  const void *zeros = rows.zeros.data();
+  if (!rows.floatZeros.empty()) {
+    zeros = rows.floatZeros.data();
+  }
+  tfc_pack_v0 pack{sizeof(pack), call.weight,        call.layer,  1, &stored,
+                   packed,       call.rowBegin,      call.rowEnd,
+                   /*scale=*/1,  rows.scales.data(), zeros};
   call.result = program.pack(&pack);
 }
 
@@ -222,9 +239,8 @@ void packDecoded(const PackJob &job, PackCall &call) {
   }
   const tfc_source_v0 &source = *weight.sources;
   bool isStacked = source.flags & TFC_SOURCE_STACKED;
-  // Rows of one expert, and those of the experts before.
   int64_t own = matrix.rows / (isStacked ? weight.experts : 1);
-  int64_t before = isStacked ? call.layer % weight.experts * own : 0;
+  int64_t before = firstRowOf(weight, call, matrix);
   std::vector<float> values;
   if (source.flags & TFC_SOURCE_IN_OUT) {
     values = decodeInOut(matrix, before, own);

@@ -82,3 +82,54 @@ func.func @pairs(%x: memref<?x64xi8>, %w: memref<1x8x8x4xi8>, %g: memref<1x1x8xf
   }
   return
 }
+
+// -----
+
+#tile = #transformer.product_tile<dot, rows = 2, lanes = 16, item = 4,
+    unroll = 2, turn_rows = 4, ahead = 32, ahead_rows = 2, block_bytes = 65536,
+    next_bytes = 65536>
+
+// Zeros that are floats: a group's sum begins with nothing, and what comes off
+// is a multiply-add of the row's sum, once for all of its columns.
+// CHECK: func.func private @product.1x16_i4_group32_dot_float_zeros(
+// CHECK: %[[NONE:.*]] = arith.constant dense<0> : vector<16xi32>
+// CHECK: %[[SUM:.*]] = llvm.load %{{.*}} -> i32
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%[[NONE]],
+// CHECK: %[[SCALED:.*]] = math.fma
+// CHECK: %[[ZEROS:.*]] = llvm.load %{{.*}} -> vector<16xf32>
+// CHECK: %[[WIDE:.*]] = arith.sitofp %[[SUM]] : i32 to f32
+// CHECK: %[[ALL:.*]] = vector.broadcast %[[WIDE]] : f32 to vector<16xf32>
+// CHECK: math.fma %[[ALL]], %[[ZEROS]], %[[SCALED]] : vector<16xf32>
+// CHECK-LABEL: func.func @float_zeros
+func.func @float_zeros(%x: memref<?x64xi8>, %w: memref<1x8x16x4xi8>, %g: memref<1x2x16xf32>,
+                 %z: memref<1x2x16xf32>, %y: memref<?x16xf32>, %batch: !transformer.batch) {
+  transformer.product %x, %w groups(%g) zeros(%z) outs(%y) {tile = #tile}
+      : memref<?x64xi8>, memref<1x8x16x4xi8>, memref<1x2x16xf32>, memref<1x2x16xf32>, memref<?x16xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#tile = #transformer.product_tile<pairs, rows = 1, lanes = 8, item = 4,
+    unroll = 2, turn_rows = 4, ahead = 32, ahead_rows = 2, block_bytes = 65536,
+    next_bytes = 65536>
+
+// Of experts: sums of rows are made once for all of them, and a tile's panels,
+// scales and zeros are its expert's.
+// CHECK-LABEL: func.func @experts
+// CHECK: memref.alloc(%{{.*}}) : memref<?x2xi32>
+// CHECK: scf.parallel
+// CHECK-DAG: %[[PANELS:.*]] = arith.muli %[[EXPERT:.*]], %{{c3.*}} : index
+// CHECK: func.call @product.1x8_i4_group32_pairs_zeros
+func.func @experts(%x: memref<?x64xi8>, %w: memref<4x3x8x8x4xi8>, %g: memref<4x3x2x8xf32>,
+                   %z: memref<4x3x2x8xi8>, %e: memref<?xi32>, %y: memref<?x24xf32>, %batch: !transformer.batch) {
+  transformer.product %x, %w groups(%g) zeros(%z) experts(%e) outs(%y) {tile = #tile}
+      : memref<?x64xi8>, memref<4x3x8x8x4xi8>, memref<4x3x2x8xf32>, memref<4x3x2x8xi8>, memref<?xi32>, memref<?x24xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  return
+}

@@ -5,6 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 rounds" | FileCheck %s --check-prefixes=CHECK,NONE
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 zeros" | FileCheck %s --check-prefix=ZEROS
+// RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 float-zeros" | FileCheck %s --check-prefix=FLOATS
+// Who widens integers takes off no floats: such a matrix is of bf16 then.
+// RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 float-zeros values=bf16" | FileCheck %s --check-prefix=WIDENED
 // Scales and zero points of a module that has them stay what they are.
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 zeros" --tfc-choose-precision="weights=bf16" | FileCheck %s --check-prefix=ZEROS
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int8 group=32" | FileCheck %s --check-prefix=BYTES
@@ -22,6 +25,12 @@
 // ZEROS: @q : tensor<8x64xi4>
 // ZEROS-NEXT: @q.zeros : tensor<8x2xi8> layers 2 companion<zeros of @q>
 // ZEROS-NEXT: @q.scales
+// FLOATS: @q : tensor<8x64xi4>
+// FLOATS-NEXT: @q.zeros : tensor<8x2xf32> layers 2 companion<zeros of @q>
+// FLOATS: @kept.scales
+// FLOATS-NOT: @kept.zeros
+// WIDENED: @q : tensor<8x64xbf16>
+// WIDENED-NEXT: @kept : tensor<8x64xi8>
 transformer.parameter @q : tensor<8x64xf32> layers 2 from <["q{i}"], stored_rows = 8>
 // CHECK: @kept : tensor<8x64xi8>
 // CHECK-NEXT: @kept.scales : tensor<8x2xf32>
@@ -44,6 +53,7 @@ func.func @layer(%x: tensor<?x64xf32>, %s: tensor<?x48xf32>, %layer: index) -> t
   // CHECK: %[[FOURS:.*]], %[[S:.*]] = transformer.quantize_rows %[[X]]
   // CHECK: transformer.linear %[[FOURS]], %[[QW]] scales %[[S]], %[[QS]] : tensor<?x64xi8>, tensor<8x64xi4>, tensor<?xf32>, tensor<8x2xf32>
   // ZEROS: transformer.linear %{{.*}} scales %{{.*}}, %{{.*}} zeros %[[Z]] : tensor<?x64xi8>, tensor<8x64xi4>, tensor<?xf32>, tensor<8x2xf32>, tensor<8x2xi8>
+  // FLOATS: transformer.linear %{{.*}} scales %{{.*}}, %{{.*}} zeros %{{.*}} : tensor<?x64xi8>, tensor<8x64xi4>, tensor<?xf32>, tensor<8x2xf32>, tensor<8x2xf32>
   %a = transformer.linear %x, %qw : tensor<?x64xf32>, tensor<8x64xf32>
   // CHECK-NOT: quantize_rows
   // CHECK: transformer.linear %[[FOURS]], {{.*}} : tensor<?x64xi8>, tensor<8x64xi8>, tensor<?xf32>, tensor<8x2xf32>

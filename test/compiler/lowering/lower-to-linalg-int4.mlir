@@ -43,3 +43,54 @@ func.func @product(%x: tensor<?x64xf32>, %b: tensor<20xf32>) -> tensor<?x20xf32>
     : tensor<?x64xi8>, tensor<20x64xi4>, tensor<?xf32>, tensor<20x2xf32>, tensor<20x2xi8>, tensor<20xf32>
   return %y : tensor<?x20xf32>
 }
+
+// Zeros that are floats come off behind the scale: a multiply-add more, of minus
+// the sum of the row.
+transformer.parameter @f : tensor<20x64xi4> from <["f"], stored_rows = 20> rounds
+transformer.parameter @f.scales : tensor<20x2xf32> companion<scales of @f>
+// PANELS: @f.zeros : tensor<20x2xf32> companion<zeros of @f> packed<panel = 16>
+transformer.parameter @f.zeros : tensor<20x2xf32> companion<zeros of @f>
+
+// PANELS-LABEL: func.func @takes_floats_off
+// PLAIN-LABEL: func.func @takes_floats_off
+func.func @takes_floats_off(%q: tensor<?x64xi8>, %s: tensor<?xf32>) -> tensor<?x20xf32> {
+  %w = transformer.weight @f : tensor<20x64xi4>
+  %ws = transformer.weight @f.scales : tensor<20x2xf32>
+  %wz = transformer.weight @f.zeros : tensor<20x2xf32>
+  // PANELS: %[[Z:.*]] = transformer.weight @f.zeros : tensor<2x2x16xf32>
+  // PANELS: transformer.product %{{.*}} zeros(%[[Z]])
+  // PLAIN: math.fma
+  // PLAIN: scf.for {{.*}} -> (i32)
+  // PLAIN: arith.subi
+  // PLAIN: %[[SUM:.*]] = arith.sitofp
+  // PLAIN: math.fma %[[SUM]], %{{.*}}, %{{.*}} : f32
+  %y = transformer.linear %q, %w scales %s, %ws zeros %wz
+    : tensor<?x64xi8>, tensor<20x64xi4>, tensor<?xf32>, tensor<20x2xf32>, tensor<20x2xf32>
+  return %y : tensor<?x20xf32>
+}
+
+// Of experts, all panels of one expert lie together, and so does what its groups
+// have.
+// PANELS: @e : tensor<20x64xi4> experts 3 {{.*}} packed<panel = 16, word = 8>
+transformer.parameter @e : tensor<20x64xi4> experts 3 from <["{e}"], stored_rows = 20> rounds
+// PANELS-NEXT: @e.scales : tensor<20x2xf32> experts 3 companion<scales of @e> packed<panel = 16>
+transformer.parameter @e.scales : tensor<20x2xf32> experts 3 companion<scales of @e>
+
+// PANELS-LABEL: func.func @experts
+// PLAIN-LABEL: func.func @experts
+func.func @experts(%x: tensor<?x64xf32>, %i: tensor<?xi32>) -> tensor<?x20xf32> {
+  %w = transformer.weight @e : tensor<3x20x64xi4>
+  %ws = transformer.weight @e.scales : tensor<3x20x2xf32>
+  %q, %s = transformer.quantize_rows %x : tensor<?x64xf32>
+  // PANELS: %[[W:.*]] = transformer.weight @e : tensor<3x2x8x16x4xi8>
+  // PANELS: %[[S:.*]] = transformer.weight @e.scales : tensor<3x2x2x16xf32>
+  // PANELS: transformer.product %{{.*}}, %[[W]] scales(%{{.*}}) groups(%[[S]]) experts(%{{.*}}) outs
+  // PLAIN: transformer.weight @e : tensor<3x20x32x1xi8>
+  // PLAIN: %[[EXPERT:.*]] = arith.index_cast %{{.*}} : i32 to index
+  // PLAIN: tensor.extract %{{.*}}[%[[EXPERT]], %{{.*}}, %{{.*}}, %{{.*}}] : tensor<3x20x32x1xi8>
+  // PLAIN: tensor.extract %{{.*}}[%[[EXPERT]], %{{.*}}, %{{.*}}] : tensor<3x20x2xf32>
+  %y = transformer.expert_linear %q of %i, %w scales %s, %ws
+    : (tensor<?x64xi8>, tensor<?xi32>, tensor<3x20x64xi4>, tensor<?xf32>, tensor<3x20x2xf32>)
+      -> tensor<?x20xf32>
+  return %y : tensor<?x20xf32>
+}

@@ -57,6 +57,22 @@ void decodeQ41(const uint8_t *block, float *out) {
   }
 }
 
+void readQ41(const uint8_t *block, int32_t *out) {
+  for (int i = 0; i < 32; ++i) {
+    out[i] = nibble(block + 4, i);
+  }
+}
+
+/// A scale of f16 in front.
+void readScale(const uint8_t *block, float *scales, float *) {
+  scales[0] = halfAt(block);
+}
+
+void readQ41Group(const uint8_t *block, float *scales, float *zeros) {
+  scales[0] = halfAt(block);
+  zeros[0] = -halfAt(block + 2);
+}
+
 /// Of 5 bits: the nibble, and bit i of a word above it.
 int fiveBits(const uint8_t *word, const uint8_t *nibbles, int i) {
   return nibble(nibbles, i) | (word[i / 8] >> i % 8 & 1) << 4;
@@ -90,6 +106,18 @@ void decodeMx(const uint8_t *block, float *out) {
   }
 }
 
+/// Twice a code is an integer.
+void readMx(const uint8_t *block, int32_t *out) {
+  for (int i = 0; i < 32; ++i) {
+    auto code = static_cast<uint8_t>(nibble(block + 1, i));
+    out[i] = static_cast<int32_t>(2 * e2m1Value(code));
+  }
+}
+
+void readMxScale(const uint8_t *block, float *scales, float *) {
+  scales[0] = e8m0Value(block[0]) / 2;
+}
+
 /// Scale and minimum of group j of 8: 6 bits each in 12 bytes.
 void readPair(const uint8_t *bytes, int j, float &scale, float &least) {
   int first =
@@ -100,21 +128,40 @@ void readPair(const uint8_t *bytes, int j, float &scale, float &least) {
   least = static_cast<float>(second);
 }
 
-/// Q4_K, and with `high` (bit g of byte i: the fifth bit of element 32g + i)
-/// Q5_K. Of 64 elements the first 32 are low nibbles.
-void decodeQ45K(const uint8_t *block, const uint8_t *high,
-                const uint8_t *nibbles, float *out) {
+/// The eight groups of Q4_K and Q5_K. Products are exact: 11 bits by 6.
+void readGroupsK(const uint8_t *block, float *scales, float *zeros) {
   float scale = halfAt(block), least = halfAt(block + 2);
   for (int group = 0; group < 8; ++group) {
-    float d, m;
-    readPair(block + 4, group, d, m);
-    d *= scale;
-    m *= least;
+    readPair(block + 4, group, scales[group], zeros[group]);
+    scales[group] *= scale;
+    zeros[group] *= least;
+  }
+}
+
+/// Element `i` of group `group`: of 64 elements the first 32 are low nibbles.
+int nibbleK(const uint8_t *nibbles, int group, int i) {
+  uint8_t byte = nibbles[group / 2 * 32 + i];
+  return group % 2 ? byte >> 4 : byte & 15;
+}
+
+void readQ4K(const uint8_t *block, int32_t *out) {
+  for (int i = 0; i < 256; ++i) {
+    out[i] = nibbleK(block + 16, i / 32, i % 32);
+  }
+}
+
+/// Q4_K, and with `high` (bit g of byte i: the fifth bit of element 32g + i)
+/// Q5_K.
+void decodeQ45K(const uint8_t *block, const uint8_t *high,
+                const uint8_t *nibbles, float *out) {
+  float scales[8], zeros[8];
+  readGroupsK(block, scales, zeros);
+  for (int group = 0; group < 8; ++group) {
     for (int i = 0; i < 32; ++i) {
-      uint8_t byte = nibbles[group / 2 * 32 + i];
-      int q = group % 2 ? byte >> 4 : byte & 15;
+      int q = nibbleK(nibbles, group, i);
       q |= high ? (high[i] >> group & 1) << 4 : 0;
-      out[group * 32 + i] = d * static_cast<float>(q) - m;
+      out[group * 32 + i] =
+          scales[group] * static_cast<float>(q) - zeros[group];
     }
   }
 }
@@ -142,20 +189,20 @@ void decodeQ6K(const uint8_t *block, float *out) {
 constexpr GgufType types[] = {
     {0, "F32", 1, 4, nullptr, DType::F32},
     {1, "F16", 1, 2, nullptr, DType::F16},
-    {2, "Q4_0", 32, 18, decodeQ40, DType::F32, readQ40, 4, 8},
-    {3, "Q4_1", 32, 20, decodeQ41, DType::F32},
-    {6, "Q5_0", 32, 22, decodeQ50, DType::F32, readQ50, 5, 16},
+    {2, "Q4_0", 32, 18, decodeQ40, DType::F32, readQ40, 4, 8, readScale},
+    {3, "Q4_1", 32, 20, decodeQ41, DType::F32, readQ41, 4, 8, readQ41Group,
+     true},
+    {6, "Q5_0", 32, 22, decodeQ50, DType::F32, readQ50, 5, 16, readScale},
     {7, "Q5_1", 32, 24, decodeQ51, DType::F32},
-    {8, "Q8_0", 32, 34, decodeQ8, DType::F32, readQ8, 8, 0},
-    {12, "Q4_K", 256, 144, decodeQ4K, DType::F32},
+    {8, "Q8_0", 32, 34, decodeQ8, DType::F32, readQ8, 8, 0, readScale},
+    {12, "Q4_K", 256, 144, decodeQ4K, DType::F32, readQ4K, 4, 8, readGroupsK,
+     true},
     {13, "Q5_K", 256, 176, decodeQ5K, DType::F32},
     {14, "Q6_K", 256, 210, decodeQ6K, DType::F32},
     {30, "BF16", 1, 2, nullptr, DType::BF16},
-    {39, "MXFP4", 32, 17, decodeMx, DType::BF16}};
+    {39, "MXFP4", 32, 17, decodeMx, DType::BF16, readMx, 5, 0, readMxScale}};
 
 } // namespace
-
-float scaleOfBlock(const uint8_t *block) { return halfAt(block); }
 
 const GgufType *findGgufType(uint32_t code) {
   const GgufType *found =

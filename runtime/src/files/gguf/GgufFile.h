@@ -18,15 +18,18 @@ struct GgufType {
   void (*decode)(const uint8_t *block, float *out);
   /// The narrowest type that has all values.
   DType dtype;
-  /// Of blocks that are integers of `bits`, minus `middle`, times a scale of
-  /// f16 in front: those of one block. Null for others.
+  /// Of blocks that are integers of `bits`, minus `middle`, times a scale:
+  /// those of one block. Null for others.
   void (*readIntegers)(const uint8_t *block, int32_t *out) = nullptr;
   int64_t bits = 0;
   int32_t middle = 0;
+  /// The scales of a block's groups of `group` elements, and where it
+  /// `hasMinima` what comes off behind them.
+  void (*readGroups)(const uint8_t *block, float *scales,
+                     float *zeros) = nullptr;
+  bool hasMinima = false;
+  int64_t group = 32;
 };
-
-/// The scale of a block that begins with one.
-float scaleOfBlock(const uint8_t *block);
 
 /// Null where tfc does not read the type.
 const GgufType *findGgufType(uint32_t code);

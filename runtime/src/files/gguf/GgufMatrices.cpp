@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/gguf/GgufMatrices.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tfc::rt {
@@ -33,9 +34,8 @@ void restore(GgufChange change, float *begin, const float *end) {
   }
 }
 
-} // namespace
-
-void GgufMatrix::decode(int64_t first, int64_t count, float *out) const {
+void decodeRows(const GgufRows &from, int64_t columns, int64_t first,
+                int64_t count, float *out) {
   std::vector<float> line;
   for (int64_t row = first; row < first + count; ++row, out += columns) {
     if (from.type->decode) {
@@ -57,18 +57,39 @@ void GgufMatrix::decode(int64_t first, int64_t count, float *out) const {
   }
 }
 
+} // namespace
+
+void GgufMatrix::decode(int64_t first, int64_t count, float *out) const {
+  decodeRows(from, columns, first, count, out);
+}
+
+/// As the format says it: a code may have a sign where it is 0.
+void GgufIntegers::decode(int64_t first, int64_t count, float *out) const {
+  decodeRows(from, columns, first, count, out);
+}
+
 void GgufIntegers::readIntegers(int64_t row, int32_t *integers) const {
-  for (int64_t i = 0; i < groups; ++i) {
-    from.type->readIntegers(from.block(row, columns, storedGroup(i)), integers);
+  for (int64_t i = 0; i < blocks(); ++i) {
+    from.type->readIntegers(block(row, i), integers);
     integers += from.type->elements;
   }
 }
 
 void GgufIntegers::readGroups(int64_t row, float *scales,
                               int32_t *zeros) const {
-  for (int64_t i = 0; i < groups; ++i) {
-    scales[i] = scaleOfBlock(from.block(row, columns, storedGroup(i)));
-    zeros[i] = middle;
+  std::vector<float> unused(static_cast<size_t>(groups / blocks()));
+  for (int64_t i = 0; i < blocks(); ++i) {
+    from.type->readGroups(block(row, i), scales + i * groups / blocks(),
+                          unused.data());
+  }
+  std::fill_n(zeros, groups, hasFloatZeros ? 0 : middle);
+}
+
+void GgufIntegers::readFloatZeros(int64_t row, float *zeros) const {
+  std::vector<float> unused(static_cast<size_t>(groups / blocks()));
+  for (int64_t i = 0; i < blocks(); ++i) {
+    from.type->readGroups(block(row, i), unused.data(),
+                          zeros + i * groups / blocks());
   }
 }
 

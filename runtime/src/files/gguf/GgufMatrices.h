@@ -51,20 +51,25 @@ public:
   void decode(int64_t first, int64_t count, float *out) const override;
 };
 
-/// The same of blocks that are integers times a scale, which columns change
-/// places with whole.
+/// The same of blocks whose groups are integers times a scale, and which
+/// columns change places with whole.
 class GgufIntegers : public IntegerMatrix {
 public:
   GgufRows from;
 
+  void decode(int64_t first, int64_t count, float *out) const override;
   void readIntegers(int64_t row, int32_t *integers) const override;
   void readGroups(int64_t row, float *scales, int32_t *zeros) const override;
+  void readFloatZeros(int64_t row, float *zeros) const override;
 
 private:
-  int64_t storedGroup(int64_t group) const {
-    return from.columnOrder.stored(group * from.type->elements) /
-           from.type->elements;
+  /// Of the row's block number `number`.
+  const uint8_t *block(int64_t row, int64_t number) const {
+    int64_t elements = from.type->elements;
+    return from.block(row, columns,
+                      from.columnOrder.stored(number * elements) / elements);
   }
+  int64_t blocks() const { return columns / from.type->elements; }
 };
 
 /// Of each expert `own` rows of one or two tensors, the first one's in front or

@@ -358,8 +358,9 @@ private:
       place(*matrix, matrix->from, tensor, std::move(rows));
       matrix->bits = from.type->bits;
       matrix->middle = from.type->middle;
-      matrix->groups = matrix->columns / from.type->elements;
-      matrix->groupOf = groupsOf(matrix->columns, from.type->elements);
+      matrix->hasFloatZeros = from.type->hasMinima;
+      matrix->groups = matrix->columns / from.type->group;
+      matrix->groupOf = groupsOf(matrix->columns, from.type->group);
       tensor.quantized = std::move(matrix);
     } else {
       auto matrix = std::make_shared<GgufMatrix>();

@@ -32,16 +32,20 @@ const IntegerMatrix *findKept(const QuantizedMatrix &matrix,
     return nullptr;
   }
   bool isFour = integers->bits == 4;
-  bool fits = form.isFour ? isFour && (form.hasZeros || !integers->hasZeros)
-                          // Four bits minus a zero point of four are a byte.
-                          : isFour || !integers->hasZeros;
+  bool areMiddle = !integers->hasZeros && !integers->hasFloatZeros;
+  bool fits = form.isFour
+                  ? isFour && (form.hasZeros        ? !integers->hasFloatZeros
+                               : form.hasFloatZeros ? !integers->hasZeros
+                                                    : areMiddle)
+                  // Four bits minus a zero point of four are a byte.
+                  : areMiddle || (isFour && !integers->hasFloatZeros);
   bool isCut = form.group > 0 ? cutsGroups(*integers, form.group)
                               : integers->groups == 1;
   return fits && isCut ? integers : nullptr;
 }
 
 KeptRows readKept(const IntegerMatrix &matrix, const KeptForm &form,
-                  int64_t first, int64_t count) {
+                  int64_t first, int64_t count, int64_t step) {
   auto columns = static_cast<size_t>(matrix.columns);
   int64_t group = form.group > 0 ? form.group : matrix.columns;
   auto groups = static_cast<size_t>(matrix.columns / group);
@@ -50,19 +54,31 @@ KeptRows readKept(const IntegerMatrix &matrix, const KeptForm &form,
   kept.integers.resize(rows * columns);
   kept.zeros.resize(rows * groups);
   kept.scales.resize(rows * groups);
+  kept.floatZeros.resize(form.hasFloatZeros ? rows * groups : 0);
+  std::vector<float> floatZeros(static_cast<size_t>(matrix.groups));
   std::vector<int32_t> integers(columns);
   std::vector<int32_t> zeros(static_cast<size_t>(matrix.groups));
   std::vector<float> scales(zeros.size());
   for (size_t row = 0; row < rows; ++row) {
-    int64_t number = first + static_cast<int64_t>(row);
+    int64_t number = first + static_cast<int64_t>(row) * step;
     matrix.readIntegers(number, integers.data());
     matrix.readGroups(number, scales.data(), zeros.data());
+    if (matrix.hasFloatZeros) {
+      matrix.readFloatZeros(number, floatZeros.data());
+    }
     for (size_t g = 0; g < groups; ++g) {
       auto from =
           static_cast<size_t>(matrix.groupOf[g * static_cast<size_t>(group)]);
       int32_t zero = form.isFour ? matrix.middle : zeros[from];
       kept.scales[row * groups + g] = scales[from];
       kept.zeros[row * groups + g] = static_cast<int8_t>(zeros[from] - zero);
+      if (form.hasFloatZeros) {
+        // A middle is a power of two: exact.
+        kept.floatZeros[row * groups + g] =
+            matrix.hasFloatZeros
+                ? floatZeros[from]
+                : scales[from] * static_cast<float>(zeros[from]);
+      }
       for (int64_t i = 0; i < group; ++i) {
         size_t column = g * static_cast<size_t>(group) + static_cast<size_t>(i);
         kept.integers[row * columns + column] =

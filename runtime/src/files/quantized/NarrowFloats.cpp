@@ -72,13 +72,12 @@ public:
   }
 };
 
-/// w = q * (scale of the group / global), two roundings in this order; or
-/// q * scale without a global one.
+/// w = q * (scale of the group / global), two roundings in this order.
 class Fp4Matrix : public QuantizedMatrix {
 public:
   const Tensor *codes = nullptr, *scales = nullptr;
-  int64_t group = 32;
-  std::optional<float> divisor;
+  static constexpr int64_t group = 16;
+  float divisor = 1;
 
   void decode(int64_t first, int64_t count, float *out) const override {
     int64_t groups = columns / group;
@@ -86,7 +85,7 @@ public:
     for (int64_t row = first; row < first + count; ++row) {
       readScales(*scales, row * groups, groups, scale.data());
       for (float &one : scale) {
-        one = divisor ? one / *divisor : one;
+        one /= divisor;
       }
       const uint8_t *pairs = codes->data + row * (columns / 2);
       for (int64_t column = 0; column < columns; ++column) {
@@ -96,6 +95,53 @@ public:
             e2m1Value(code & 15) * scale[static_cast<size_t>(column / group)];
       }
     }
+  }
+};
+
+/// w = q * scale of the group. Twice a code is an integer, and half of a power
+/// of two is one.
+class Mxfp4Matrix : public IntegerMatrix {
+public:
+  static constexpr int64_t group = 32;
+  const Tensor *codes = nullptr, *scales = nullptr;
+
+  void place(int64_t ownRows, int64_t ownColumns) {
+    rows = ownRows;
+    columns = ownColumns;
+    groups = columns / group;
+    groupOf = groupsOf(columns, group);
+    dtype = DType::BF16;
+    bits = 5;
+  }
+  void readIntegers(int64_t row, int32_t *out) const override {
+    for (int64_t column = 0; column < columns; ++column) {
+      *out++ = static_cast<int32_t>(2 * codeAt(row, column));
+    }
+  }
+  void readGroups(int64_t row, float *out, int32_t *zeros) const override {
+    readScales(*scales, row * groups, groups, out);
+    for (int64_t i = 0; i < groups; ++i) {
+      out[i] /= 2;
+      zeros[i] = 0;
+    }
+  }
+  /// As the format says it: a code has a sign where it is 0, too.
+  void decode(int64_t first, int64_t count, float *out) const override {
+    std::vector<float> scale(static_cast<size_t>(groups));
+    for (int64_t row = first; row < first + count; ++row) {
+      readScales(*scales, row * groups, groups, scale.data());
+      for (int64_t column = 0; column < columns; ++column) {
+        *out++ =
+            codeAt(row, column) * scale[static_cast<size_t>(column / group)];
+      }
+    }
+  }
+
+private:
+  /// The even column is the low half.
+  float codeAt(int64_t row, int64_t column) const {
+    uint8_t pair = codes->data[row * (columns / 2) + column / 2];
+    return e2m1Value(column % 2 ? pair >> 4 : pair & 15);
   }
 };
 
@@ -151,56 +197,62 @@ Result<MadeMatrix> makeFp8(QuantizedModule &module) {
   return placeScales(module, matrix);
 }
 
-Result<MadeMatrix> makeFp4(QuantizedModule &module) {
+/// NVFP4 has a scale for all of the matrix, too.
+static Result<MadeMatrix> makeNvfp4(QuantizedModule &module,
+                                    const Tensor &codes, const Tensor &scales) {
   auto matrix = std::make_shared<Fp4Matrix>();
+  matrix->codes = &codes;
+  matrix->scales = &scales;
+  matrix->rows = codes.shape[0];
+  matrix->columns = codes.shape[1] * 2;
+  auto whole = module.take("weight_global_scale", floatScales);
+  if (!whole) {
+    return std::move(whole.error());
+  }
+  if ((*whole)->elements() != 1) {
+    return module.fault(**whole, "expected one number, got shape ",
+                        shapeText((*whole)->shape));
+  }
+  convertToF32(**whole, 0, 1, &matrix->divisor);
+  return MadeMatrix{matrix, "NVFP4, groups of 16"};
+}
+
+Result<MadeMatrix> makeFp4(QuantizedModule &module) {
   auto codes = module.takeMatrix("weight_packed", {DType::U8});
   if (!codes) {
     return std::move(codes.error());
   }
-  const Tensor *global = module.find("weight_global_scale");
-  auto scales = global
+  bool isNvfp4 = module.find("weight_global_scale");
+  auto scales = isNvfp4
                     ? module.take("weight_scale", {DType::F8E4M3})
                     : module.take("weight_scale", {DType::U8, DType::F8E8M0});
   if (!scales) {
     return std::move(scales.error());
   }
-  matrix->codes = *codes;
-  matrix->scales = *scales;
-  matrix->rows = (*codes)->shape[0];
-  matrix->columns = (*codes)->shape[1] * 2;
-  matrix->group = global ? 16 : 32;
-  // Of MXFP4 a value is a code times a power of two.
-  matrix->dtype = global ? DType::F32 : DType::BF16;
-  if (matrix->columns % matrix->group != 0) {
-    return module.fault(**codes, "expected whole groups of ", matrix->group,
-                        " columns, got ", matrix->columns, " columns");
+  int64_t rows = (*codes)->shape[0], columns = (*codes)->shape[1] * 2;
+  int64_t group = isNvfp4 ? Fp4Matrix::group : Mxfp4Matrix::group;
+  if (columns % group != 0) {
+    return module.fault(**codes, "expected whole groups of ", group,
+                        " columns, got ", columns, " columns");
   }
-  if (global) {
-    auto whole = module.take("weight_global_scale", floatScales);
-    if (!whole) {
-      return std::move(whole.error());
-    }
-    if (global->elements() != 1) {
-      return module.fault(*global, "expected one number, got shape ",
-                          shapeText(global->shape));
-    }
-    float divisor;
-    convertToF32(*global, 0, 1, &divisor);
-    matrix->divisor = divisor;
-  }
-  Status status = module.expectShape(
-      **scales, {matrix->rows, matrix->columns / matrix->group},
-      concat("groups of ", matrix->group));
+  Status status = module.expectShape(**scales, {rows, columns / group},
+                                     concat("groups of ", group));
   if (!status) {
     return std::move(status.error());
   }
-  return MadeMatrix{matrix,
-                    global ? "NVFP4, groups of 16" : "MXFP4, groups of 32"};
+  if (isNvfp4) {
+    return makeNvfp4(module, **codes, **scales);
+  }
+  auto matrix = std::make_shared<Mxfp4Matrix>();
+  matrix->codes = *codes;
+  matrix->scales = *scales;
+  matrix->place(rows, columns);
+  return MadeMatrix{matrix, "MXFP4, groups of 32"};
 }
 
 Result<MadeMatrix> makeExpertsFp4(QuantizedModule &module,
                                   const std::string &name) {
-  auto matrix = std::make_shared<Fp4Matrix>();
+  auto matrix = std::make_shared<Mxfp4Matrix>();
   auto codes = module.take(name + "_blocks", {DType::U8});
   if (!codes) {
     return std::move(codes.error());
@@ -209,7 +261,8 @@ Result<MadeMatrix> makeExpertsFp4(QuantizedModule &module,
   if (!scales) {
     return std::move(scales.error());
   }
-  constexpr int64_t most = int64_t(1) << 28, groupBytes = 16;
+  constexpr int64_t most = int64_t(1) << 28;
+  constexpr int64_t groupBytes = Mxfp4Matrix::group / 2;
   const std::vector<int64_t> &shape = (*codes)->shape;
   bool isGood = shape.size() == 4 && shape[3] == groupBytes;
   for (int64_t axis : shape) {
@@ -222,10 +275,7 @@ Result<MadeMatrix> makeExpertsFp4(QuantizedModule &module,
   }
   matrix->codes = *codes;
   matrix->scales = *scales;
-  matrix->group = 2 * groupBytes;
-  matrix->rows = shape[0] * shape[1];
-  matrix->columns = shape[2] * matrix->group;
-  matrix->dtype = DType::BF16;
+  matrix->place(shape[0] * shape[1], shape[2] * Mxfp4Matrix::group);
   matrix->isOutIn = true;
   Status status = module.expectShape(**scales, {shape[0], shape[1], shape[2]},
                                      "a scale a group of 32");

@@ -27,22 +27,27 @@ public:
   std::vector<const Tensor *> parts;
 };
 
-/// A matrix w = (q - zero) * scale, whose columns belong to groups with a scale
-/// and a zero each.
+/// A matrix w = (q - zero) * scale - float zero, whose columns belong to groups
+/// that have one of each.
 class IntegerMatrix : public QuantizedMatrix {
 public:
+  /// Of a matrix without float zeros.
   void decode(int64_t first, int64_t count, float *out) const override;
 
   /// The integers of a row, [columns].
   virtual void readIntegers(int64_t row, int32_t *integers) const = 0;
   /// Scales and zeros of a row, [groups] each.
   virtual void readGroups(int64_t row, float *scales, int32_t *zeros) const = 0;
+  /// Of a row, [groups]; called only if hasFloatZeros.
+  virtual void readFloatZeros(int64_t row, float *zeros) const;
 
   /// Of an integer, and what it is without a sign more than with one.
   int64_t bits = 8;
   int32_t middle = 0;
   /// Whether zero points may be others than `middle`.
   bool hasZeros = false;
+  /// Whether groups have float zeros; zero points are 0 then.
+  bool hasFloatZeros = false;
   int64_t groups = 1;
   /// Of each column, [columns]; below `groups`.
   std::vector<int32_t> groupOf;
@@ -50,26 +55,28 @@ public:
 
 /// How a library keeps a matrix of integers: bytes or four bits, with a scale
 /// for each `group` of columns, 0 being all of a row, which is of bytes; and of
-/// four bits maybe a zero point.
+/// four bits maybe a zero point, or a float zero.
 struct KeptForm {
   bool isFour = false;
   int64_t group = 0;
-  bool hasZeros = false;
+  bool hasZeros = false, hasFloatZeros = false;
 };
 
 /// Rows of a matrix as they are kept: [rows, columns] integers, and for each
-/// group of a row a scale and a zero point.
+/// group of a row a scale and a zero point, or where the form has float zeros
+/// one of those, which is for integers that are 8 more.
 struct KeptRows {
   std::vector<int8_t> integers, zeros;
-  std::vector<float> scales;
+  std::vector<float> scales, floatZeros;
 };
 
 /// The matrix, if its integers and scales can be kept so as they are; or null.
 const IntegerMatrix *findKept(const QuantizedMatrix &matrix,
                               const KeptForm &form);
-/// Rows [first, first + count) of one that findKept gave.
+/// Of one that findKept gave `count` rows from `first` on, `step` from one to
+/// the next.
 KeptRows readKept(const IntegerMatrix &matrix, const KeptForm &form,
-                  int64_t first, int64_t count);
+                  int64_t first, int64_t count, int64_t step = 1);
 
 /// Elements [first, first + count) of the matrix in rows.
 void decodeElements(const QuantizedMatrix &matrix, int64_t first, int64_t count,

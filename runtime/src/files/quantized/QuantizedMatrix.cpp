@@ -9,6 +9,10 @@ namespace tfc::rt {
 
 QuantizedMatrix::~QuantizedMatrix() = default;
 
+void IntegerMatrix::readFloatZeros(int64_t, float *zeros) const {
+  std::fill_n(zeros, groups, 0.0F);
+}
+
 void IntegerMatrix::decode(int64_t first, int64_t count, float *out) const {
   std::vector<int32_t> integers(static_cast<size_t>(columns));
   std::vector<float> scales(static_cast<size_t>(groups));
