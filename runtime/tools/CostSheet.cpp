@@ -39,6 +39,39 @@ static double valuesOf(const tfc_weight_v0 &weight) {
   return static_cast<double>(weight.rows) * static_cast<double>(weight.cols);
 }
 
+/// What a number of a matrix takes that is kept as integers: its bits, and its
+/// share of what its group or its row has.
+static double bytesOfInteger(const tfc_weight_v0 &weight, bool hasGroups) {
+  if (!hasGroups) {
+    // A scale and the sum of a row, of 32 bits each.
+    return 1 + 8 / static_cast<double>(weight.cols);
+  }
+  double zero = weight.flags & TFC_WEIGHT_FLOAT_ZEROS ? 4
+                : weight.flags & TFC_WEIGHT_ZEROS     ? 1
+                                                      : 0;
+  return (weight.kept == TFC_DTYPE_I4 ? 0.5 : 1) +
+         (4 + zero) / static_cast<double>(weight.group);
+}
+
+CostSheet::Product CostSheet::makeProduct(const std::string &name,
+                                          const tfc_weight_v0 &weight) const {
+  Product product;
+  product.name = name;
+  product.weights = valuesOf(weight);
+  product.experts = static_cast<double>(std::max(weight.experts, 1U));
+  // Devices have no groups of bytes, no experts of integers, and no zeros that
+  // are floats.
+  bool isWidened =
+      isDevice && (weight.experts > 0 || weight.flags & TFC_WEIGHT_FLOAT_ZEROS);
+  product.isInteger = weight.kept != 0 && !isWidened;
+  bool hasGroups =
+      weight.group > 0 && (!isDevice || weight.kept == TFC_DTYPE_I4);
+  product.bytes =
+      product.weights *
+      (product.isInteger ? bytesOfInteger(weight, hasGroups) : bytesPerEntry);
+  return product;
+}
+
 void CostSheet::readWeight(const tfc_weight_v0 &weight) {
   std::string name = weight.name;
   std::string stem = name.substr(0, name.rfind('.'));
@@ -51,10 +84,11 @@ void CostSheet::readWeight(const tfc_weight_v0 &weight) {
   if (!contains(name, ".layers.")) {
     return;
   }
-  products.push_back({stem, valuesOf(weight) * weight.layers,
-                      static_cast<double>(weight.rows) * weight.layers,
-                      isEncoders(stem), false,
-                      static_cast<double>(std::max(weight.experts, 1U)), 1});
+  Product product = makeProduct(stem, weight);
+  product.weights *= weight.layers;
+  product.bytes *= weight.layers;
+  product.isEncoders = isEncoders(stem);
+  products.push_back(std::move(product));
   for (const char *part : {".q", ".k", ".v"}) {
     if (endsWith(stem, part)) {
       Attention &attn = attention[stem.substr(0, stem.size() - 2)];
@@ -67,25 +101,18 @@ void CostSheet::readWeight(const tfc_weight_v0 &weight) {
   }
 }
 
-/// Matrices of bytes have a scale a row and the sum of a row, of 32 bits each,
-/// those of four bits a scale a group; tables beside them are of 16.
-void CostSheet::readPrecision(const std::string &weights, int64_t groupColumns,
+/// Beside integers, what is kept as none is of 16 bits.
+void CostSheet::readPrecision(const std::string &weights,
                               const tfc_program_v0 &program) {
   storage = weights;
-  group = storage == "int4" ? groupColumns : 0;
-  bool ofBytes = hasIntegers();
   bytesPerEntry = storage == "f32" ? 4 : 2;
-  bytesPerWeight = ofBytes ? 1 : bytesPerEntry;
-  bytesPerRow = ofBytes ? 8 : 0;
-  unit = rt::dotOf(program.isa, program.features, ofBytes);
+  isDevice = program.isa == TFC_ISA_CUDA;
+  unit = rt::dotOf(program.isa, program.features, hasIntegers());
 }
 
 rt::Result<CostSheet> CostSheet::read(const tfc_module_v0 &module,
                                       const tfc_program_v0 &program) {
   CostSheet sheet;
-  for (uint32_t w = 0; w < module.n_weights; ++w) {
-    sheet.readWeight(module.weights[w]);
-  }
   rt::Status status = sheet.readSpec(module, program);
   if (!status) {
     return std::move(status.error());
@@ -117,8 +144,10 @@ rt::Status CostSheet::readSpec(const tfc_module_v0 &module,
   try {
     json spec = json::parse(module.spec_json);
     json precision = spec.value("precision", json::object());
-    readPrecision(precision.value("weights", "f32"),
-                  precision.value("group", int64_t(0)), program);
+    readPrecision(precision.value("weights", "f32"), program);
+    for (uint32_t w = 0; w < module.n_weights; ++w) {
+      readWeight(module.weights[w]);
+    }
     for (Product &product : products) {
       const json *taken = product.experts > 1 ? findPerToken(spec) : nullptr;
       product.perToken = taken ? taken->get<double>() : 1;
@@ -137,9 +166,7 @@ rt::Status CostSheet::readSpec(const tfc_module_v0 &module,
             rt::concat("heads.", name, ".", step.at("name").get<std::string>());
         auto found = weights.find(step.value("tied", own) + ".weight");
         if (found != weights.end()) {
-          to.products.push_back({own, valuesOf(*found->second),
-                                 static_cast<double>(found->second->rows),
-                                 false, step.contains("tied")});
+          to.products.push_back(makeProduct(own, *found->second));
         }
       }
     }
@@ -171,27 +198,16 @@ static std::pair<double, double> countKeys(const rt::Batch &batch,
   return {pairs, keys};
 }
 
-/// Matrices of heads are of bytes, and those that no groups divide.
-bool CostSheet::hasGroups(const Product &product) const {
-  bool isHead = product.name.rfind("heads.", 0) == 0;
-  return group > 0 && !isHead &&
-         static_cast<int64_t>(product.weights / product.rows) % group == 0;
-}
-
-/// Where words are of bytes, tables and experts' matrices are not; products of
-/// these are f32's, and of experts' in every program.
+/// Where others are integers, products of what is none are f32's; and so are
+/// those of experts of floats in every program.
 Cost CostSheet::costOf(const Product &product, double rows) const {
   bool isOfExperts = product.experts > 1;
-  bool isWide = (product.isTable || isOfExperts) && hasIntegers();
   double taken = rows * product.perToken / product.experts;
   double flops = 2 * taken * product.weights;
-  double bytes =
-      isWide ? bytesPerEntry * product.weights
-      : hasGroups(product)
-          ? (0.5 + 4.0 / static_cast<double>(group)) * product.weights
-          : bytesPerWeight * product.weights + bytesPerRow * product.rows;
-  bool isF32 = isWide || isOfExperts || unit == rt::Dot::None;
-  return {flops, isOfExperts ? bytes * std::min(taken, 1.0) : bytes,
+  bool isF32 = unit == rt::Dot::None ||
+               (!product.isInteger && (isOfExperts || hasIntegers()));
+  return {flops,
+          isOfExperts ? product.bytes * std::min(taken, 1.0) : product.bytes,
           isF32 ? 0 : flops};
 }
 

@@ -60,9 +60,9 @@ private:
   /// A product: its weights, a row in and a row out; of all layers.
   struct Product {
     std::string name;
-    double weights = 0, rows = 0;
+    double weights = 0, bytes = 0;
     bool isEncoders = false; // of the entry "encode", else of "step"
-    bool isTable = false;    // its matrix is looked up, too
+    bool isInteger = false;  // its matrix is
     /// Of experts, how many a layer has and how many of them a row takes.
     double experts = 1, perToken = 1;
   };
@@ -76,21 +76,20 @@ private:
   };
 
   void readWeight(const tfc_weight_v0 &weight);
-  void readPrecision(const std::string &weights, int64_t groupColumns,
-                     const tfc_program_v0 &program);
+  Product makeProduct(const std::string &name,
+                      const tfc_weight_v0 &weight) const;
+  void readPrecision(const std::string &weights, const tfc_program_v0 &program);
   bool hasIntegers() const { return storage == "int8" || storage == "int4"; }
-  bool hasGroups(const Product &product) const;
   Cost costOf(const Product &product, double rows) const;
   bool multipliesTiles(const tfc_entry_v0 &entry) const;
   rt::Status readSpec(const tfc_module_v0 &module,
                       const tfc_program_v0 &program);
 
   std::string storage = "f32";
-  int64_t group = 0; // of int4
+  bool isDevice = false;
   rt::Dot unit = rt::Dot::None;
-  // Of tables, and of matrices that products alone read; and of each row of
-  // these.
-  double bytesPerEntry = 4, bytesPerWeight = 4, bytesPerRow = 0;
+  // Of what is not kept as integers.
+  double bytesPerEntry = 4;
   // Values that a token looks up, in "step" and in "encode".
   double tableWidths[2] = {0, 0};
   std::vector<Product> products;

@@ -127,7 +127,28 @@ TEST_F(CostOf, CountsDotsAsTheProgramHasThem) {
   spec.insert(1, R"("precision": {"weights": "int8"}, )");
   module.spec_json = spec.c_str();
   program.features = TFC_FEATURE_X86_64_V3;
+  for (tfc_weight_v0 &weight : weights) {
+    bool isTable =
+        std::string(weight.name).find("embeddings") != std::string::npos;
+    weight.kept = isTable ? TFC_DTYPE_F32 : TFC_DTYPE_I8;
+  }
   auto bytes = CostSheet::read(module, program);
+  // By groups of 3, of bytes and of four bits with zeros.
+  std::vector<tfc_weight_v0> ofRows = weights;
+  for (tfc_weight_v0 &weight : weights) {
+    weight.group = weight.kept ? 3 : 0;
+  }
+  auto groups = CostSheet::read(module, program);
+  for (tfc_weight_v0 &weight : weights) {
+    weight.kept = weight.kept ? TFC_DTYPE_I4 : TFC_DTYPE_F32;
+    weight.flags |= TFC_WEIGHT_FLOAT_ZEROS;
+  }
+  auto fours = CostSheet::read(module, program);
+  ASSERT_TRUE(groups && fours);
+  std::copy(ofRows.begin(), ofRows.end(), weights.begin());
+  for (tfc_weight_v0 &weight : weights) {
+    weight.kept = TFC_DTYPE_F32;
+  }
   narrow.insert(1, R"("precision": {"weights": "bf16"}, )");
   module.spec_json = narrow.c_str();
   auto wide = CostSheet::read(module, program);
@@ -148,7 +169,12 @@ TEST_F(CostOf, CountsDotsAsTheProgramHasThem) {
   double rows = 6 + 3 + 3 + 6 + 10 + 6, cache = 4.0 * 2 * 5 * (3 + 3);
   Cost cost = bytes->of(entry, batch, true, {0, 1});
   EXPECT_EQ(cost.dots, products);
-  EXPECT_EQ(cost.bytes - cache, 2 * (layer + 8 * rows) + 2 * (20 * 6 + 12));
+  double tables = 2 * (20 * 6 + 12);
+  EXPECT_DOUBLE_EQ(cost.bytes - cache, 2 * (layer + 8 * rows) + tables);
+  EXPECT_DOUBLE_EQ(groups->of(entry, batch, true, {0, 1}).bytes - cache,
+                   2 * (layer + 4 * layer / 3) + tables);
+  EXPECT_DOUBLE_EQ(fours->of(entry, batch, true, {0, 1}).bytes - cache,
+                   2 * (layer / 2 + 8 * layer / 3) + tables);
   EXPECT_EQ(dots->of(entry, batch, true, {0, 1}).dots, products + head);
   EXPECT_EQ(wide->of(entry, batch, true, {0, 1}).dots, 0);
 }
