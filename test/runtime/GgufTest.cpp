@@ -269,11 +269,6 @@ TEST_F(GgufTest, FilesThatLie) {
   wide.tensor("output.weight", {1U << 30, 1U << 30}, 0, "");
   EXPECT_NE(errorOf(wide.finish()).find("at most 2^56 elements"),
             std::string::npos);
-  GgufWriter part = llama();
-  part.add("split.count", 3U);
-  EXPECT_EQ(errorOf(part.finish()),
-            "expected a whole model, got one of 3 parts; join them with "
-            "llama-gguf-split --merge");
   GgufWriter other;
   other.add("general.architecture", std::string("mamba"));
   EXPECT_EQ(

@@ -111,9 +111,9 @@ private:
   }
 
   template <typename... Ts>
-  Error fault(const std::string &name, const Ts &...parts) const {
-    return makeError(Code::InvalidArgument, file->path(), ": tensor ",
-                     quoteName(name), ": expected ", parts...);
+  static Error fault(const GgufTensor &tensor, const Ts &...parts) {
+    return makeError(Code::InvalidArgument, tensor.file, ": tensor ",
+                     quoteName(tensor.name), ": expected ", parts...);
   }
 
   /// Hugging Face's name of a tensor; its own where there is none.
@@ -165,7 +165,7 @@ private:
           most(isKey ? "attention.head_count_kv" : "attention.head_count");
       heads = heads > 0 ? heads : most("attention.head_count");
       if (heads < 1 || rows % heads != 0 || rows / heads % 2 != 0) {
-        return fault(tensor.name, "an even number of rows for each of ", heads,
+        return fault(tensor, "an even number of rows for each of ", heads,
                      " heads, got ", rows, " rows");
       }
       form.rows.kind = GgufOrder::Pairs;
@@ -221,7 +221,7 @@ private:
     }
     int64_t found = isOut ? tensor.shape.back() : tensor.shape.front();
     if (found != expected) {
-      return fault(tensor.name, isOut ? "columns" : "rows",
+      return fault(tensor, isOut ? "columns" : "rows",
                    " for heads as ssm.group_count, ssm.time_step_rank, "
                    "ssm.inner_size and ssm.state_size say, got ",
                    found);
@@ -251,7 +251,7 @@ private:
       return std::move(form.error());
     }
     if (from.shape.size() == 1 && from.type->decode) {
-      return fault(from.name, "a vector of floats, got ", from.type->name,
+      return fault(from, "a vector of floats, got ", from.type->name,
                    " blocks");
     }
     made.tensors.push_back(make(from, name, *form));
@@ -262,8 +262,7 @@ private:
   Status addExperts(const GgufTensor &from, const std::string &name,
                     size_t place) {
     if (from.shape.size() != 3) {
-      return fault(from.name,
-                   "three axes, of which the first are experts, got ",
+      return fault(from, "three axes, of which the first are experts, got ",
                    from.shape.size());
     }
     GgufTensor own = from;
@@ -335,7 +334,7 @@ private:
     tensor.shape = from.shape;
     tensor.data = from.data;
     tensor.bytes = from.bytes;
-    tensor.file = file->path();
+    tensor.file = from.file;
     tensor.isMapped = true;
     if (form.isVector) {
       tensor.shape = {tensor.elements()};
