@@ -281,6 +281,7 @@ private:
     rt::Result<std::string> text = file ? rt::makeGgufConfig(**file)
                                         : rt::Result<std::string>(file.error());
     if (text) {
+      sentence = makeGgufSentence(rt::findGgufPooling(**file));
       return spec::parseJson(directory, *text, diagnostics);
     }
     // Of the tensors' reader, too.

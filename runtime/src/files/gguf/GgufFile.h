@@ -128,6 +128,10 @@ Result<GgufTensors> nameTensors(const std::shared_ptr<GgufFile> &file);
 /// Unsupported, InvalidArgument for what it cannot say.
 Result<std::string> makeGgufConfig(const GgufFile &file);
 
+/// How the rows of a text become one vector, in sentence-transformers' words:
+/// "mean", "cls" or "lasttoken"; "" where the file says none.
+std::string findGgufPooling(const GgufFile &file);
+
 } // namespace tfc::rt
 
 #endif // TFC_RUNTIME_SRC_FILES_GGUF_GGUFFILE_H
