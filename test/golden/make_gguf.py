@@ -226,6 +226,23 @@ MODELS = {
         moe_intermediate_size=14, shared_expert_intermediate_size=22)),
     "bert-pooled": ("Bert", dict(type_vocab_size=2)),
     "qwen3-pooled": ("Qwen3", dict(head_dim=14)),
+    "ernie4_5-moe": ("Ernie4_5_Moe", dict(
+        num_hidden_layers=3, moe_num_experts=5, moe_k=3, use_bias=False,
+        moe_num_shared_experts=2, moe_layer_start_index=1,
+        moe_intermediate_size=14)),
+    "llama4": ("Llama4", dict(
+        num_hidden_layers=5, head_dim=10, num_local_experts=5,
+        intermediate_size=14, intermediate_size_mlp=22,
+        interleave_moe_layer_step=2, rope_parameters=dict(
+            rope_type="default", rope_theta=500000.0))),
+    "mistral3": ("Ministral3", dict(
+        head_dim=14, rope_parameters=dict(
+            rope_type="yarn", rope_theta=1000000.0, factor=4.0, mscale=1.0,
+            mscale_all_dim=1.0, llama_4_scaling_beta=0.1, beta_fast=32.0,
+            beta_slow=1.0, original_max_position_embeddings=60))),
+    "nemotron": ("Nemotron", dict(rope_parameters=dict(
+        rope_type="default", rope_theta=10000.0,
+        partial_rotary_factor=0.4))),
 }
 # Whose configuration llama.cpp reads as it was published.
 PUBLISHED = ("GraniteMoeHybrid", "NemotronH", "NomicBert", "GPT2", "GPTNeoX",
@@ -238,6 +255,7 @@ POOLED = {"bert-pooled": "mean", "qwen3-pooled": "lasttoken"}
 CLASSES = {"GPT2": "GPT2LMHeadModel"}
 # Whose configuration class has another name.
 CONFIGS = {"Gemma3": "Gemma3TextConfig", "Gemma4": "Gemma4TextConfig",
+           "Llama4": "Llama4TextConfig",
            "Qwen3_5": "Qwen3_5TextConfig",
            "Qwen3_5Moe": "Qwen3_5MoeTextConfig"}
 
@@ -312,6 +330,7 @@ def convert(folder, path):
     ModelBase.load_hparams = staticmethod(load_hparams)
     given = load_hparams(folder, False)
     kind = get_model_class(get_model_architecture(given, ModelType.TEXT))
+    kind = getattr(kind, "Ministral3Model", kind)  # of a class around it
 
     def set_vocab(self):
         for key in ("bos", "eos", "pad"):

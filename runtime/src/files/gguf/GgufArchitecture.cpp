@@ -210,6 +210,20 @@ const std::vector<GgufArchitecture> &architectures() {
       row.flags = {{"attn_q.bias", "use_bias"}};
     }
     {
+      GgufArchitecture &row =
+          add("ernie4_5-moe", "ernie4_5_moe", "Ernie4_5_MoeForCausalLM");
+      row.flags = {{"attn_q.bias", "use_bias"}};
+      row.keys = {{"expert_count", "moe_num_experts"},
+                  {"expert_used_count", "moe_k"},
+                  {"expert_shared_count", "moe_num_shared_experts"},
+                  {"expert_feed_forward_length", "moe_intermediate_size"},
+                  {"interleave_moe_layer_step", "moe_layer_interval"},
+                  {"leading_dense_block_count", "moe_layer_start_index"}};
+      row.layers = Names{{"exp_probs_b.bias",
+                          "mlp.moe_statics.e_score_correction_bias"}} +
+                   mlpExperts + sharedExperts;
+    }
+    {
       GgufArchitecture &row = add("exaone4", "exaone4", "Exaone4ForCausalLM");
       row.keys = window;
       row.windows = GgufWindows::ByPattern;
@@ -385,6 +399,34 @@ const std::vector<GgufArchitecture> &architectures() {
                    convolutions;
       row.epsilon = "norm_eps";
     }
+    for (bool isLarge : {true, false}) {
+      // The one with 128 experts has no norms of queries and keys, which no
+      // file says.
+      GgufArchitecture &row = add("llama4", "llama4_text", "Llama4ForCausalLM");
+      if (isLarge) {
+        row.ifThere = "expert_count";
+        row.ifMore = 127;
+        row.constants = R"({"hidden_act": "silu", "use_qk_norm": false})";
+      }
+      row.flags = qkvBias;
+      row.keys = {{"expert_count", "num_local_experts"},
+                  {"expert_used_count", "num_experts_per_tok"},
+                  {"expert_feed_forward_length", "intermediate_size"},
+                  {"feed_forward_length", "intermediate_size_mlp"},
+                  {"interleave_moe_layer_step", "interleave_moe_layer_step"}};
+      row.layers = {
+          {"ffn_gate_inp.", "feed_forward.router."},
+          {"ffn_gate_shexp.", "feed_forward.shared_expert.gate_proj."},
+          {"ffn_up_shexp.", "feed_forward.shared_expert.up_proj."},
+          {"ffn_down_shexp.", "feed_forward.shared_expert.down_proj."},
+          {"ffn_gate.", "feed_forward.gate_proj."},
+          {"ffn_up.", "feed_forward.up_proj."},
+          {"ffn_down.", "feed_forward.down_proj."}};
+      row.joins = {{"ffn_gate_exps.weight", "ffn_up_exps.weight",
+                    "feed_forward.experts.gate_up_proj", false},
+                   {"ffn_down_exps.weight", nullptr,
+                    "feed_forward.experts.down_proj", false}};
+    }
     {
       GgufArchitecture &row = add("mamba2", "mamba2", "Mamba2ForCausalLM");
       row.flags = {{"ssm_conv1d.bias", "use_conv_bias"}};
@@ -405,6 +447,29 @@ const std::vector<GgufArchitecture> &architectures() {
       row.keys =
           experts + Names{{"expert_feed_forward_length", "intermediate_size"}};
       row.layers = sparseExperts;
+    }
+    {
+      // Queries grow from the length of the training on.
+      GgufArchitecture &row =
+          add("mistral3", "ministral3", "Ministral3ForCausalLM");
+      row.ifThere = "attention.temperature_scale";
+      row.turnsNeighbours = true;
+      row.keys = {{"attention.temperature_scale", "temperature_scale"}};
+      row.renames = {
+          {"temperature_scale", "rope_scaling/llama_4_scaling_beta"}};
+    }
+    {
+      GgufArchitecture &row = add("mistral3", "llama", "LlamaForCausalLM");
+      row.turnsNeighbours = true;
+      row.flags = bothBiases;
+    }
+    {
+      GgufArchitecture &row =
+          add("nemotron", "nemotron", "NemotronForCausalLM");
+      row.constants = R"({"hidden_act": "relu2"})";
+      row.flags = bothBiases;
+      row.addsOneToNorms = true;
+      row.epsilon = "norm_eps";
     }
     for (bool hasExperts : {false, true}) {
       GgufArchitecture &row = add(hasExperts ? "nemotron_h_moe" : "nemotron_h",
@@ -556,7 +621,7 @@ Result<const GgufArchitecture *> findArchitecture(const GgufFile &file) {
   for (const GgufArchitecture &row : architectures()) {
     bool isThere =
         !row.ifThere ||
-        file.integer(concat(name, ".", row.ifThere)).value_or(0) > row.ifMore;
+        file.number(concat(name, ".", row.ifThere)).value_or(0) > row.ifMore;
     bool hasTensor = !row.ifTensor || file.find(row.ifTensor) ||
                      isInSomeLayer(file, row.ifTensor);
     if (name == row.name && isThere && hasTensor) {

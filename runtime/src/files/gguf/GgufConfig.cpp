@@ -420,16 +420,18 @@ private:
       made["truncate"] = false;
     }
     auto multiplier = scaling("yarn_log_multiplier");
-    if (of.splitsLatents && multiplier) {
-      // The file has a tenth of what scores grow by, and nothing of the other
-      // factor, which all models have alike.
-      made["mscale_all_dim"] = shortest(*multiplier * 10);
+    if (multiplier) {
+      // Of latents it is a tenth of what scores grow by. Nothing is said of the
+      // other factor, which all models have alike.
+      made["mscale_all_dim"] =
+          shortest(*multiplier * (of.splitsLatents ? 10 : 1));
       made["mscale"] = made["mscale_all_dim"];
     }
     for (const char *key : {"yarn_log_multiplier", "yarn_ext_factor",
                             "yarn_attn_factor", "attn_factor"}) {
       double value = scaling(key).value_or(1);
-      if (value != 1 && !(of.splitsLatents && key[5] == 'l')) {
+      bool isKnown = key[5] == 'l';
+      if (value != 1 && !isKnown) {
         fault(Code::Unsupported, "expected no ", name, ".rope.scaling.", key,
               ", got ", value, "; import the model's Hugging Face folder");
       }
