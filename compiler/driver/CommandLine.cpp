@@ -19,6 +19,7 @@
 #include "compiler/driver/VerifyCommand.h"
 #include "compiler/pipeline/Registration.h"
 #include "compiler/pipeline/Road.h"
+#include "runtime/src/files/Safetensors.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -39,7 +40,7 @@ struct CommandLine {
   cl::SubCommand runCommand{
       "run", "answer a text with the model of a Hugging Face directory"};
   cl::SubCommand specCommand{"spec", "check a spec; print its forms"};
-  cl::SubCommand inspectCommand{"inspect", "what a spec or a library holds"};
+  cl::SubCommand inspectCommand{"inspect", "what a model or a library holds"};
   cl::SubCommand verifyCommand{
       "verify", "compare a compiled model with the reference interpreter"};
 
@@ -551,8 +552,7 @@ int CommandLine::readProgress(tfc::tools::ShowProgress &to) {
 /// A folder has weights of its own, a spec has none.
 int CommandLine::readWeights(const std::string &model, std::string &to) {
   to = verifyWeights;
-  if (verifyWeights.getNumOccurrences() == 0 &&
-      tfc::huggingface::isCheckpoint(model)) {
+  if (verifyWeights.getNumOccurrences() == 0 && tfc::rt::isCheckpoint(model)) {
     to = model;
   }
   return to.empty() ? fail("expected --weights with the model's safetensors (" +

@@ -6,6 +6,7 @@
 #include "compiler/driver/LibraryCache.h"
 #include "compiler/driver/ReadModel.h"
 #include "compiler/driver/RunCommand.h"
+#include "runtime/src/files/Safetensors.h"
 #include "runtime/tools/MachineReport.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -45,7 +46,7 @@ private:
 /// The library itself, or that of a folder, compiled where there is none.
 int Doctor::findLibrary(const std::string &path) {
   const CompileOptions &how = options.compile;
-  if (!huggingface::isCheckpoint(path)) {
+  if (!rt::isCheckpoint(path)) {
     library = path;
     bool isCompiled = how.target.empty() && how.dtype.empty() &&
                       how.cache.empty() && how.opt == "full";

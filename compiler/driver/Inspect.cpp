@@ -5,6 +5,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/InspectPage.h"
 #include "compiler/driver/OutputFile.h"
+#include "compiler/driver/ReadModel.h"
 #include "compiler/driver/WriteText.h"
 #include "runtime/src/load/Module.h"
 #include "llvm/Support/FileSystem.h"
@@ -342,7 +343,7 @@ int tfc::runInspect(const std::string &path, const std::string &html,
   llvm::raw_string_ostream os(text);
   if (!isLibrary(path)) {
     std::optional<spec::ModelSpec> model =
-        readSpecOrReport(path, {}, llvm::errs());
+        readModelOrReport(path, {}, llvm::errs());
     if (!model) {
       return kBadInput;
     }

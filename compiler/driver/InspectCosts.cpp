@@ -4,6 +4,7 @@
 
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/CountLaunches.h"
+#include "compiler/driver/ReadModel.h"
 #include "compiler/driver/StepCosts.h"
 #include "llvm/Support/Format.h"
 
@@ -92,7 +93,7 @@ int tfc::runInspectCosts(const std::string &path, const CostOptions &options) {
   if (!machine) {
     return fail(llvm::toString(machine.takeError()), kBadCommandLine);
   }
-  std::optional<spec::ModelSpec> model = readSpecOrReport(
+  std::optional<spec::ModelSpec> model = readModelOrReport(
       path, {options.dtype, options.cache, false, options.group}, llvm::errs());
   if (!model) {
     return kBadInput;

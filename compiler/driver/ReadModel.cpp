@@ -5,6 +5,8 @@
 
 #include "compiler/driver/Compile.h"
 #include "compiler/spec/SpecFiles.h"
+#include "runtime/src/files/Safetensors.h"
+#include "runtime/src/files/gguf/GgufFile.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace tfc;
@@ -14,7 +16,8 @@ std::optional<huggingface::Imported>
 tfc::importFolder(const std::string &directory, spec::Diagnostics &diagnostics,
                   llvm::raw_ostream &errors) {
   // The importer would list all that is missing.
-  if (fs::is_directory(directory) && !fs::exists(directory + "/config.json")) {
+  if (fs::is_directory(directory) && !fs::exists(directory + "/config.json") &&
+      !rt::isGguf(directory)) {
     errors << "tfc: error: " << directory
            << ": expected a model's folder (config.json, safetensors files and "
               "a tokenizer), got one without config.json\n";
@@ -31,7 +34,7 @@ std::optional<spec::ModelSpec>
 tfc::readModelOrReport(const std::string &path,
                        const spec::ReadOptions &options,
                        llvm::raw_ostream &errors) {
-  if (!huggingface::isCheckpoint(path)) {
+  if (!rt::isCheckpoint(path)) {
     return readSpecOrReport(path, options, errors);
   }
   spec::Diagnostics diagnostics;
@@ -46,6 +49,6 @@ tfc::readModelOrReport(const std::string &path,
 }
 
 std::vector<std::string> tfc::listModelFiles(const std::string &path) {
-  return huggingface::isCheckpoint(path) ? huggingface::listInputs(path)
-                                         : spec::listFiles(path);
+  return rt::isCheckpoint(path) ? huggingface::listInputs(path)
+                                : spec::listFiles(path);
 }

@@ -8,6 +8,7 @@
 #include "compiler/spec/LocatePath.h"
 #include "compiler/spec/family/FamilyTable.h"
 #include "compiler/spec/read/ExpandSpec.h"
+#include "runtime/src/files/Safetensors.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -27,7 +28,7 @@ std::optional<WrittenModel> WrittenModel::read(const std::string &path,
   WrittenModel written;
   spec::Diagnostics diagnostics;
   std::string text, directory = path;
-  written.isFolder = huggingface::isCheckpoint(path);
+  written.isFolder = rt::isCheckpoint(path);
   if (written.isFolder) {
     auto imported = importFolder(path, diagnostics, errors);
     if (!imported) {

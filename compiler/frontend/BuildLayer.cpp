@@ -459,9 +459,8 @@ static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
 
 static transformer::RouteOp buildRoute(PathBuilder &path, const spec::Moe &moe,
                                        const std::string &name, Value index,
-                                       Value x) {
+                                       Value logits) {
   const spec::Router &router = moe.router;
-  Value logits = path.linear(x, name + ".router", router.bias, index);
   Value choice = router.choiceBias
                      ? path.weight(name + ".choice_bias.weight", index)
                      : Value();
@@ -490,10 +489,24 @@ static Value buildShared(PathBuilder &path, const spec::Moe &moe,
   return y;
 }
 
+/// Weights of 1: of one expert a row its share of itself.
+static Value buildOnes(PathBuilder &path, const std::string &name,
+                       Value logits) {
+  return transformer::RouteOp::create(
+             path.getBuilder(), path.loc(name + ".ones"),
+             transformer::RouterScore::Softmax, logits, Value(),
+             /*per_token=*/1, /*groups=*/1, /*groups_used=*/1,
+             transformer::GroupRank::Max, transformer::Renormalize::Sum,
+             APFloat(0.0), APFloat(0.0), APFloat(1.0), APFloat(0.0))
+      .getWeights();
+}
+
 /// The sum of the experts that a row takes, and then what all rows take.
 static Value buildMoe(PathBuilder &path, const spec::Moe &moe,
                       const std::string &name, Value index, Value x) {
-  transformer::RouteOp route = buildRoute(path, moe, name, index, x);
+  Value logits = path.linear(x, name + ".router", moe.router.bias, index);
+  transformer::RouteOp route = buildRoute(path, moe, name, index, logits);
+  Value weights = route.getWeights();
   auto weight = [&](const char *part) {
     return path.weight(name + part, index);
   };
@@ -507,11 +520,16 @@ static Value buildMoe(PathBuilder &path, const spec::Moe &moe,
   Value gate = moe.gated ? weight(".gate.weight") : Value();
   Value gateBias = moe.gated ? bias(".gate.bias") : Value();
   Value rows = moe.latent > 0 ? path.linear(x, name + ".in", false, index) : x;
+  if (moe.router.onInput) {
+    rows = transformer::GateRowsOp::create(
+        path.getBuilder(), path.loc(name + ".weighted"), rows, weights,
+        transformer::Activation::Identity);
+    weights = buildOnes(path, name, logits);
+  }
   Value y = transformer::ExpertsOp::create(
-      path.getBuilder(), path.loc(name), rows, route.getIds(),
-      route.getWeights(), up, down, gate, bias(".up.bias"), gateBias,
-      bias(".down.bias"), toDialect(moe.act), number(moe.alpha),
-      number(moe.limit));
+      path.getBuilder(), path.loc(name), rows, route.getIds(), weights, up,
+      down, gate, bias(".up.bias"), gateBias, bias(".down.bias"),
+      toDialect(moe.act), number(moe.alpha), number(moe.limit));
   if (moe.latent > 0) {
     y = path.linear(y, name + ".out", false, index);
   }

@@ -281,6 +281,7 @@ private:
     rt::Result<std::string> text = file ? rt::makeGgufConfig(**file)
                                         : rt::Result<std::string>(file.error());
     if (text) {
+      sentence = makeGgufSentence(rt::findGgufPooling(**file));
       return spec::parseJson(directory, *text, diagnostics);
     }
     // Of the tensors' reader, too.
@@ -439,15 +440,14 @@ huggingface::importDirectory(const std::string &directory,
   return imported;
 }
 
-bool huggingface::isCheckpoint(const std::string &path) {
-  std::error_code failed;
-  return std::filesystem::is_directory(path, failed) || rt::isGguf(path);
-}
-
 std::vector<std::string> huggingface::listInputs(const std::string &directory) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
   std::error_code failed;
+  if (rt::isGguf(directory)) {
+    auto file = rt::GgufFile::open(directory);
+    return file ? (*file)->paths() : std::vector<std::string>{directory};
+  }
   if (fs::is_regular_file(directory, failed)) {
     return {directory};
   }

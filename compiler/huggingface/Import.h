@@ -33,16 +33,12 @@ struct Imported {
   std::string inside = "";
 };
 
-/// Whether weights are there beside what the model is: in a Hugging Face
-/// folder, or a GGUF file.
-bool isCheckpoint(const std::string &path);
-
 /// Reads config.json, generation_config.json, modules.json (a sentence encoder
 /// gets the output "sentence_embedding" and no head of its own) and the
-/// safetensors files of `directory`. The spec is read back and every
-/// parameter's tensor, shape and dtype is checked as tfc-run does. Nothing when
-/// a diagnostic is an error; all faults that can be seen are reported at once,
-/// in order, beside warnings. Never throws for bad input.
+/// safetensors files of `directory`, or a GGUF file. The spec is read back and
+/// every parameter's tensor, shape and dtype is checked as tfc-run does.
+/// Nothing when a diagnostic is an error; all faults that can be seen are
+/// reported at once, in order, beside warnings. Never throws for bad input.
 std::optional<Imported> importDirectory(const std::string &directory,
                                         const ImportOptions &options,
                                         spec::Diagnostics &diagnostics);

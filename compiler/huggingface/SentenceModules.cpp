@@ -262,3 +262,17 @@ huggingface::readSentenceHead(const std::string &directory, bool strict,
   return modules ? ModulesReader(directory, strict, diagnostics).run(*modules)
                  : std::nullopt;
 }
+
+std::optional<SentenceHead>
+huggingface::makeGgufSentence(const std::string &pooling) {
+  for (const Pooling &each : poolings) {
+    if (pooling == each.word) {
+      SentenceHead head;
+      head.steps.items.push_back(
+          makeObject({{"op", each.op}, {each.key, each.value}}));
+      head.steps.items.push_back(makeObject({{"op", "l2_normalize"}}));
+      return head;
+    }
+  }
+  return std::nullopt;
+}

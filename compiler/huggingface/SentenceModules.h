@@ -26,6 +26,11 @@ std::optional<SentenceHead> readSentenceHead(const std::string &directory,
                                              bool strict,
                                              spec::Diagnostics &diagnostics);
 
+/// The head of a GGUF file that pools so (in sentence-transformers' words, or
+/// not at all where it is ""): its vectors have length 1, as llama.cpp makes
+/// them.
+std::optional<SentenceHead> makeGgufSentence(const std::string &pooling);
+
 } // namespace tfc::huggingface
 
 #endif // TFC_COMPILER_HUGGINGFACE_SENTENCEMODULES_H

@@ -315,9 +315,12 @@ struct Router {
   bool groupByTwo = false;
   double plus = 0, floor = 0, factor = 1;
   double tolerance = 0; // of sparsemixer
+  /// An expert reads rows times their weight, and what it makes of them counts
+  /// as it is. Of one expert a row.
+  bool onInput = false;
   auto all() const {
     return std::tie(score, renormalize, bias, choiceBias, groups, groupsUsed,
-                    groupByTwo, plus, floor, factor, tolerance);
+                    groupByTwo, plus, floor, factor, tolerance, onInput);
   }
 };
 

@@ -200,16 +200,16 @@ TypeRef ffn() {
 }
 
 TypeRef moe() {
-  TypeRef router =
-      object({needed("score", words({"softmax", "sigmoid", "late_sigmoid",
-                                     "logits", "sparsemixer"})),
-              key("bias", flag()), key("choice_bias", flag()),
-              key("groups", integer(1, maxExperts)),
-              key("groups_used", integer(1, maxExperts)),
-              key("group_by", words({"max", "top2"})),
-              key("renormalize", words({"none", "sum", "softmax"})),
-              key("plus", number()), key("floor", number()),
-              key("factor", number()), key("tolerance", number())});
+  TypeRef router = object(
+      {needed("score", words({"softmax", "sigmoid", "late_sigmoid", "logits",
+                              "sparsemixer"})),
+       key("bias", flag()), key("choice_bias", flag()),
+       key("groups", integer(1, maxExperts)),
+       key("groups_used", integer(1, maxExperts)),
+       key("group_by", words({"max", "top2"})),
+       key("renormalize", words({"none", "sum", "softmax"})),
+       key("plus", number()), key("floor", number()), key("factor", number()),
+       key("tolerance", number()), key("on_input", flag())});
   TypeRef shared =
       orNone(object({needed("width", width()), key("gate", flag())}));
   Fields fields = {needed("experts", integer(1, maxExperts)),

@@ -2,9 +2,10 @@
 """What a GGUF file says of itself before its tensors: its chat template."""
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 from tfcompiler._error import Code, Error
 
@@ -16,8 +17,16 @@ _NUMBERS = {4: "<I", 5: "<i", 10: "<Q", 11: "<q"}
 _TEXT, _ARRAY = 8, 9
 
 
-def is_gguf(path: Path) -> bool:
-    return path.suffix == ".gguf" and path.is_file()
+def find_gguf(path: Path) -> Optional[Path]:
+    """The file that has the metadata of a model: the first of its parts, one in
+    a folder without a config.json; None where there is none."""
+    if path.is_dir() and not (path / "config.json").exists():
+        path = min(path.glob("*.gguf"), default=path)
+    if path.suffix != ".gguf" or not path.is_file():
+        return None
+    first = path.with_name(re.sub(r"-[0-9]{5}(-of-[0-9]{5}\.gguf)$",
+                                  r"-00001\1", path.name))
+    return first if first.is_file() else path
 
 
 def read_strings(path: Path) -> Dict[str, Any]:

@@ -16,7 +16,7 @@ from tfcompiler._arrays import (as_ids, from_outputs, names_array, pad_rows,
                                 to_tensors)
 from tfcompiler._error import Code, Error
 from tfcompiler._generate import Generates, Texts, listed, until
-from tfcompiler._gguf import is_gguf
+from tfcompiler._gguf import find_gguf
 from tfcompiler._handle import Closes, Handle
 from tfcompiler._info import ModelInfo, read_info
 from tfcompiler._library import Interrupt, runtime
@@ -70,8 +70,7 @@ class Model(Generates, Closes):
             share_packed=int(bool(share_packed)))
         self.weights = places
         self.folder = _folder_of(places)
-        self._gguf = next((Path(place) for place in places[:1]
-                           if is_gguf(Path(place))), None)
+        self._gguf = find_gguf(Path(places[0])) if places else None
         self._tokenizer = tokenizer
         self._loaded_by = (
             _absolute(library), [_absolute(place) for place in places],

@@ -35,6 +35,7 @@ struct Cut {
   bool composes;      // NFC before
   bool ignoresMerges; // a word that is a token is one
   bool addsBos;       // where no key says it
+  bool addsEos = false;
 };
 
 // The patterns are those of the models' own tokenizer.json.
@@ -85,8 +86,10 @@ const std::vector<Cut> &allCuts() {
             {pre, patterns, endsAsGpt2, composes, ignoresMerges, addsBos});
       }
     };
-    add({}, true, {"gpt-2", "phi-2", "olmo", "exaone4", "modern-bert"});
-    add({digit}, true, {"starcoder", "refact", "smollm", "exaone"});
+    add({}, true, {"gpt-2", "phi-2", "olmo", "exaone4", "modern-bert", "mpt"});
+    all.push_back({"roberta-bpe", {}, true, false, false, true, true});
+    add({digit}, true,
+        {"starcoder", "refact", "smollm", "exaone", "command-r"});
     add({llama3Pattern}, false, {"dbrx", "smaug-bpe"});
     add({llama3Pattern}, false, {"chatglm-bpe"});
     add({llama3Pattern}, false, {"glm4"}, false, /*ignoresMerges=*/true);
@@ -130,9 +133,11 @@ public:
 
   TokenizerFile run() {
     std::string model = text("model");
-    if (model != "llama" && model != "gpt2") {
+    bool isKnown =
+        model == "llama" || model == "gpt2" || model == "bert" || model == "t5";
+    if (!isKnown) {
       fail(model.empty() ? rt::Code::NotFound : rt::Code::Unsupported,
-           "model: expected llama or gpt2, got ",
+           "model: expected llama, gpt2, bert or t5, got ",
            model.empty() ? "none" : rt::quoteName(model),
            "; give a tokenizer.json with --tokenizer");
     }
@@ -146,7 +151,10 @@ public:
       }
     }
     kinds = ofTokens("token_type");
-    return model == "llama" ? makePieces() : makeBytes();
+    return model == "llama"  ? makePieces()
+           : model == "gpt2" ? makeBytes()
+           : model == "bert" ? makeWords()
+                             : makeUnigram();
   }
 
 private:
@@ -179,28 +187,34 @@ private:
     return static_cast<Kind>(static_cast<int>(kind));
   }
 
+  /// The token that a key names by its id.
+  std::optional<std::string> named(const char *key) const {
+    auto id = file.integer(std::string(keys) + key);
+    if (!id) {
+      return std::nullopt;
+    }
+    if (*id < 0 || *id >= static_cast<int64_t>(tokens.size())) {
+      fail(rt::Code::InvalidArgument, key, ": expected an id below ",
+           tokens.size(), ", got ", *id);
+    }
+    return tokens[static_cast<size_t>(*id)];
+  }
+
   /// The named tokens and flags, as tokenizer_config.json says them.
-  TokenizerSettings settings(bool addsBos) const {
+  TokenizerSettings settings(bool addsBos, bool addsEos = false) const {
     json config = json::object();
     for (auto [name, key] : {std::pair{"bos_token", "bos_token_id"},
                              {"eos_token", "eos_token_id"},
                              {"unk_token", "unknown_token_id"},
                              {"pad_token", "padding_token_id"}}) {
-      auto id = file.integer(std::string(keys) + key);
-      config[name] = nullptr;
-      if (id) {
-        if (*id < 0 || *id >= static_cast<int64_t>(tokens.size())) {
-          fail(rt::Code::InvalidArgument, key, ": expected an id below ",
-               tokens.size(), ", got ", *id);
-        }
-        config[name] = tokens[static_cast<size_t>(*id)];
-      }
+      std::optional<std::string> token = named(key);
+      config[name] = token ? json(*token) : json();
     }
     auto flag = [&](const char *name, const char *key, bool otherwise) {
       config[name] = file.boolean(std::string(keys) + key).value_or(otherwise);
     };
     flag("add_bos_token", "add_bos_token", addsBos);
-    flag("add_eos_token", "add_eos_token", false);
+    flag("add_eos_token", "add_eos_token", addsEos);
     flag("add_prefix_space", "add_space_prefix", true);
     return TokenizerSettings({{"tokenizer_config.json", config.dump()}});
   }
@@ -212,13 +226,12 @@ private:
     return of;
   }
 
-  TokenizerFile makePieces() {
+  SentencePieceFile readPieces() const {
     std::vector<double> scores = ofTokens("scores");
     if (scores.empty()) {
       fail(rt::Code::InvalidArgument, "scores: expected numbers, got none");
     }
     SentencePieceFile pieces;
-    std::vector<Vocabulary::Entry> entries;
     for (size_t id = 0; id < tokens.size(); ++id) {
       if (!std::isfinite(scores[id])) {
         fail(rt::Code::InvalidArgument, "scores: expected numbers, got ",
@@ -226,13 +239,96 @@ private:
       }
       pieces.pieces.push_back(
           {tokens[id], static_cast<float>(scores[id]), kindOf(id)});
-      entries.push_back({tokens[id], static_cast<uint32_t>(id), scores[id]});
+    }
+    return pieces;
+  }
+
+  TokenizerFile makePieces() {
+    SentencePieceFile pieces = readPieces();
+    std::vector<Vocabulary::Entry> entries;
+    for (const SentencePieceFile::Piece &piece : pieces.pieces) {
+      entries.push_back(
+          {piece.text, static_cast<uint32_t>(entries.size()), piece.score});
     }
     // What is merged first has the greatest score.
     std::sort(entries.begin(), entries.end(), [](const auto &a, const auto &b) {
       return a.score != b.score ? a.score > b.score : a.id < b.id;
     });
     return makeLlamaOf(pieces, makeMerges(entries), settings(true), classOf());
+  }
+
+  /// sentencepiece's Unigram, as XLM-RoBERTa and T5 have it; tokens stand where
+  /// the model has them.
+  TokenizerFile makeUnigram() {
+    if (!file.boolean(std::string(keys) + "remove_extra_whitespaces")
+             .value_or(true)) {
+      fail(rt::Code::Unsupported, "remove_extra_whitespaces: expected true, "
+                                  "got false; give a tokenizer.json with "
+                                  "--tokenizer");
+    }
+    SentencePieceFile pieces = readPieces();
+    for (double byte :
+         file.numbers(std::string(keys) + "precompiled_charsmap")) {
+      pieces.charsMap += static_cast<char>(static_cast<int>(byte));
+    }
+    pieces.unknown =
+        file.integer(std::string(keys) + "unknown_token_id").value_or(0);
+    if (pieces.unknown < 0 ||
+        pieces.unknown >= static_cast<int64_t>(tokens.size())) {
+      fail(rt::Code::InvalidArgument, "unknown_token_id: expected an id below ",
+           tokens.size(), ", got ", pieces.unknown);
+    }
+    bool isEncoder = file.text("general.architecture").value_or("") != "t5";
+    return makeUnigramOf(pieces, settings(isEncoder, true), classOf());
+  }
+
+  /// WordPiece, as BERT has it. What begins a word has a mark in the file, and
+  /// what continues one has none.
+  TokenizerFile makeWords() {
+    static const TokenizerClass bert = {
+        "GGUF",
+        {},
+        nullptr,
+        {"", "", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"}};
+    constexpr std::string_view mark = "\u2581";
+    std::string lines;
+    for (size_t id = 0; id < tokens.size(); ++id) {
+      std::string_view token = tokens[id];
+      Kind kind = kindOf(id);
+      bool isWhole = kind == Kind::Control || kind == Kind::Unknown ||
+                     (token.front() == '[' && token.back() == ']');
+      if (token.substr(0, mark.size()) == mark && token.size() > mark.size()) {
+        token.remove_prefix(mark.size());
+      } else if (!isWhole) {
+        lines += "##";
+      }
+      if (token.find('\n') != token.npos) {
+        fail(rt::Code::InvalidArgument,
+             "tokens: expected texts without an end of a line, got ",
+             rt::quoteName(token));
+      }
+      lines.append(token).append("\n");
+    }
+    json config = json::object();
+    for (auto [name, key] : {std::pair{"unk_token", "unknown_token_id"},
+                             {"sep_token", "seperator_token_id"},
+                             {"pad_token", "padding_token_id"},
+                             {"cls_token", "cls_token_id"},
+                             {"mask_token", "mask_token_id"}}) {
+      if (std::optional<std::string> token = named(key)) {
+        config[name] = *token;
+      }
+    }
+    for (auto [name, key] : {std::pair{"do_lower_case", "normalizer.lowercase"},
+                             {"strip_accents", "normalizer.strip_accents"}}) {
+      if (auto flag = file.boolean(std::string(keys) + key)) {
+        config[name] = *flag;
+      }
+    }
+    FolderFiles files = {{"vocab.txt", std::move(lines)}};
+    return makeBert(
+        files, TokenizerSettings({{"tokenizer_config.json", config.dump()}}),
+        bert);
   }
 
   TokenizerFile makeBytes() {
@@ -253,7 +349,7 @@ private:
       start.merges.emplace_back(merge.substr(0, space),
                                 merge.substr(space + 1));
     }
-    TokenizerSettings given = settings(cut.addsBos);
+    TokenizerSettings given = settings(cut.addsBos, cut.addsEos);
     NamedTokens named(given, classOf());
     TokenizerMaker maker(std::move(start));
     addSpecial(maker);

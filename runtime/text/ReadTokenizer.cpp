@@ -121,9 +121,13 @@ readFolder(const std::string &folder) {
   return tokenizer;
 }
 
+bool isGgufAlone(const std::string &path) {
+  return rt::isGguf(path) && !std::filesystem::exists(path + "/tokenizer.json");
+}
+
 rt::Result<std::unique_ptr<Tokenizer>> readTokenizer(const std::string &path) {
   std::string name = path;
-  if (rt::isGguf(path)) {
+  if (isGgufAlone(path)) {
     auto tokenizer = readParts(makeGgufTokenizer(path));
     if (!tokenizer) {
       tokenizer.error().message = path + ": " + tokenizer.error().message;

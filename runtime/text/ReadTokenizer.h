@@ -17,8 +17,12 @@ rt::Result<std::unique_ptr<Tokenizer>> parseTokenizer(std::string_view text);
 /// tokenizer_config.json says of it. Errors: those of makeTokenizerFile.
 rt::Result<std::unique_ptr<Tokenizer>> makeTokenizer(const FolderFiles &files);
 
+/// Whether the tokenizer of `path` is that inside of a GGUF file: no
+/// tokenizer.json lies beside its folder's parts.
+bool isGgufAlone(const std::string &path);
+
 /// Of a tokenizer.json, of a folder that has one or else the other files, or of
-/// a GGUF file.
+/// a GGUF file (or the folder of one without a tokenizer.json).
 /// Errors begin with the path; also NotFound, Io.
 rt::Result<std::unique_ptr<Tokenizer>> readTokenizer(const std::string &path);
 

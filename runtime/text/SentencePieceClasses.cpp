@@ -212,6 +212,27 @@ TokenizerFile makeXlmRoberta(const FolderFiles &files,
   return std::move(maker).finish();
 }
 
+TokenizerFile makeUnigramOf(const SentencePieceFile &file,
+                            const TokenizerSettings &settings,
+                            const TokenizerClass &of) {
+  NamedTokens named(settings, of);
+  TokenizerMaker maker = startUnigram(
+      file, entriesOf(file), static_cast<uint32_t>(file.unknown), settings);
+  named.addTo(maker);
+  addPieces(maker, file);
+  bool addsBos = settings.flag("add_bos_token", false),
+       addsEos = settings.flag("add_eos_token", false);
+  json around = plainTemplate(maker, named, addsBos, addsEos);
+  if (addsBos && addsEos) {
+    // A second text has an end in front of it, too.
+    std::string bos = named.text(Bos), eos = named.text(Eos);
+    around = maker.makeTemplate({{bos}, {"$A"}, {eos}},
+                                {{bos}, {"$A"}, {eos}, {eos}, {"$B"}, {eos}});
+  }
+  maker.tree()["post_processor"] = std::move(around);
+  return std::move(maker).finish();
+}
+
 TokenizerFile makeMBart(const FolderFiles &files,
                         const TokenizerSettings &settings,
                         const TokenizerClass &of) {

@@ -58,7 +58,11 @@ MakeTokenizer makeGpt2, makeRoberta;
 MakeTokenizer makeT5, makeAlbert, makeXlmRoberta, makeMBart, makeLlama;
 /// Of its model with a vocab.json.
 MakeTokenizer makeMarian, makeM2m100;
-/// The last one of pieces and merges that stand elsewhere.
+/// Unigram of pieces that stand elsewhere, each at its id.
+TokenizerFile makeUnigramOf(const SentencePieceFile &file,
+                            const TokenizerSettings &settings,
+                            const TokenizerClass &of);
+/// LLaMA's of pieces and merges that stand elsewhere.
 TokenizerFile makeLlamaOf(const SentencePieceFile &file,
                           std::vector<Merge> merges,
                           const TokenizerSettings &settings,

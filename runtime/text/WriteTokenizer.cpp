@@ -84,7 +84,7 @@ rt::Result<std::string> makeTokenizerText(const std::string &folder) {
   if (!tokenizer) {
     return std::move(tokenizer.error());
   }
-  if (rt::isGguf(folder)) {
+  if (isGgufAlone(folder)) {
     auto made = makeGgufTokenizer(folder);
     return made ? rt::Result<std::string>(printTokenizerFile(*made))
                 : rt::Result<std::string>(std::move(made.error()));
@@ -112,8 +112,9 @@ rt::Result<std::string> makeTokenizerText(const std::string &folder) {
 }
 
 std::vector<std::string> listTokenizerInputs(const std::string &folder) {
-  if (rt::isGguf(folder)) {
-    return {folder};
+  if (isGgufAlone(folder)) {
+    auto file = rt::GgufFile::open(folder);
+    return file ? (*file)->paths() : std::vector<std::string>{folder};
   }
   std::vector<std::string> paths = {folder + "/tokenizer.json"};
   for (const char *name : tokenizerFileNames) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/CheckOutputs.h"
 
+#include "runtime/src/files/gguf/GgufFile.h"
+
 #include <filesystem>
 
 namespace tfc::run {
@@ -21,10 +23,18 @@ static bool isSame(const fs::path &a, const fs::path &b) {
          !error;
 }
 
-/// The files of a checkpoint: itself, or those in its folder.
+/// The files of a checkpoint: itself and its other parts, or those in its
+/// folder.
 static std::vector<fs::path> listFiles(const fs::path &checkpoint) {
   std::error_code error;
   std::vector<fs::path> files = {checkpoint};
+  if (rt::isGguf(checkpoint.string())) {
+    auto file = rt::GgufFile::open(checkpoint.string());
+    for (const std::string &path :
+         file ? (*file)->paths() : std::vector<std::string>()) {
+      files.push_back(path);
+    }
+  }
   if (fs::is_directory(checkpoint, error)) {
     for (fs::directory_iterator it(checkpoint, error), end; !error && it != end;
          it.increment(error)) {

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/TextRun.h"
 
-#include "runtime/src/files/gguf/GgufFile.h"
+#include "runtime/src/files/Safetensors.h"
 #include "runtime/tools/Answers.h"
 
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <iostream>
 #include <unistd.h>
 
@@ -50,9 +49,8 @@ std::string pathOfTokenizer(const CommandLine &line) {
   if (!line.tokenizer.empty()) {
     return line.tokenizer;
   }
-  return std::filesystem::is_directory(line.weights) || rt::isGguf(line.weights)
-             ? line.weights
-             : line.weights + "/tokenizer.json";
+  return rt::isCheckpoint(line.weights) ? line.weights
+                                        : line.weights + "/tokenizer.json";
 }
 
 } // namespace

@@ -23,7 +23,7 @@ ENCODERS = {
     "rembert": "RemBert", "flaubert": "Flaubert", "gte": "Gte",
     "debertav2": "DebertaV2", "deberta": "Deberta",
     "jina3": "JinaEmbeddingsV3", "ultrabert": "Ultrabert",
-    "privacyfilter": "OpenAIPrivacyFilter",
+    "privacyfilter": "OpenAIPrivacyFilter", "esmc": "Esmc",
     **draw_relatives.ENCODERS}
 DECODERS = {
     "phi3": "Phi3", "smollm3": "SmolLM3", "starcoder2": "Starcoder2",
@@ -53,6 +53,7 @@ DECODERS = {
     "afmoe": "Afmoe", "flint": "Flint", "kolibri1": "Kolibri1",
     "laguna": "Laguna", "apertus": "Apertus", "cohere2moe": "Cohere2Moe",
     "gemma4": "Gemma4Text", "gemma4unified": "Gemma4UnifiedText",
+    "llama4": "Llama4Text",
     **draw_relatives.DECODERS, **draw_states.DECODERS}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
@@ -68,7 +69,8 @@ FIRST = ("MPNetModel", "MPNetForSequenceClassification",
          "XLMForSequenceClassification", "XLMForMultipleChoice",
          "FlaubertForSequenceClassification", "FlaubertForMultipleChoice",
          "EsmModel", "EsmForSequenceClassification",
-         "UltrabertForSequenceClassification")
+         "UltrabertForSequenceClassification",
+         "EsmcForSequenceClassification")
 # Scores have terms of distances.
 RELATIVE = ("debertav2", "deberta")
 # Whose folders may be those of sentence encoders.
@@ -78,10 +80,10 @@ AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet",
                  "prelayernorm", "xlmrobertaxl", "esm")
 WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "flaubert", "modernbert",
                  "eurobert", "bertgeneration", "esm", "ultrabert",
-                 "privacyfilter")
+                 "privacyfilter", "esmc")
 # Columns of encoders that turn in pairs.
 TURNING = ("nomic", "modernbert", "roformer", "eurobert", "gte", "esm",
-           "jina3", "ultrabert", "privacyfilter")
+           "jina3", "ultrabert", "privacyfilter", "esmc")
 # Tokens have a width of their own.
 NARROW = ("electra", "albert", "roformer", "rembert")
 # Their windows, or biases, count columns.
@@ -116,7 +118,7 @@ MIXTURES = ("mixtral", "qwen3moe", "olmoe", "qwen2moe", "granitemoe",
             "deepseekv3", "glm4moelite", "dots1", "flexolmo", "minimaxm2",
             "granitemoeshared", "solaropen", "hunyuanmoe", "exaonemoe",
             "mellum", "hyv3", "granitemoeswa", "axk1", "mistral4", "afmoe",
-            "flint", "kolibri1", "laguna", "cohere2moe")
+            "flint", "kolibri1", "laguna", "cohere2moe", "llama4")
 # Heads share a latent of each position.
 LATENT = ("deepseekv2", "deepseekv3", "glm4moelite", "youtu", "minicpm3",
           "axk1", "mistral4")
@@ -330,6 +332,13 @@ def encoder_config(hf, family, case):
                     bos_token_id=None, eos_token_id=None, mask_token_id=0,
                     classifier_pooling=("late", "bos", "mean")[
                         case["seed"] % 3])
+    if family == "esmc":
+        del keys["layer_norm_eps"]
+        keys.update(attention_bias=case["scale"], pad_token_id=0,
+                    mlp_bias=case["scale_by_layer"], bos_token_id=0,
+                    eos_token_id=0, mask_token_id=0,
+                    num_hidden_layers=max(1, case["layers"]),
+                    num_key_value_heads=case["heads"])
     if family == "ultrabert":
         del keys["layer_norm_eps"]
         keys.update(rms_norm_eps=case["eps"], attention_bias=case["scale"],
@@ -529,7 +538,7 @@ def decoder_config(hf, family, case):
                   "glm4moe", "ernie45moe", "gptoss", "dots1", "minimaxm2",
                   "solaropen", "hunyuanmoe", "mellum", "hyv3", "afmoe", "flint",
                   "kolibri1", "laguna", "cohere2moe", "gemma4",
-                  "gemma4unified"):
+                  "gemma4unified", "llama4"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -575,7 +584,7 @@ def decoder_config(hf, family, case):
                   "flexolmo", "granitemoeshared", "solaropen", "hunyuanmoe",
                   "youtu", "mellum", "hyv3", "graniteswa", "granitemoeswa",
                   "minicpm3", "axk1", "mistral4", "flint", "apertus",
-                  "cohere2moe", "gemma4", "gemma4unified"):
+                  "cohere2moe", "gemma4", "gemma4unified", "llama4"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
                   "arcee", "jais2", "cwm", "hyperclovax", "graniteswa",
@@ -626,7 +635,7 @@ def decoder_config(hf, family, case):
     if family == "phimoe":
         keys["rope_parameters"] = {"rope_type": "default",
                                    "rope_theta": case["theta"]}
-    if family == "smollm3":
+    if family in ("smollm3", "llama4"):
         keys["no_rope_layer_interval"] = case["full_every"]
     if family == "phi3" and case["seed"] % 3:
         keys["rope_parameters"].update(draw_relatives.longrope(case, keys))
@@ -675,6 +684,13 @@ def mixture(family, case):
     if family in ("mixtral", "granitemoe", "olmoe", "gptoss", "phimoe",
                   "flexolmo", "minimaxm2", "granitemoeshared", "hunyuanmoe",
                   "granitemoeswa"):
+        return dict(keys, intermediate_size=width)
+    if family == "llama4":
+        keys.pop("norm_topk_prob", None)
+        keys.update(num_local_experts=keys.pop("num_experts"),
+                    num_experts_per_tok=1, intermediate_size_mlp=width + 3,
+                    use_qk_norm=bool(seed % 3), interleave_moe_layer_step=1 + (
+                        case["layers"] > 1 and seed % 2))
         return dict(keys, intermediate_size=width)
     keys["moe_intermediate_size"] = width
     dense = case["layers"] > 1

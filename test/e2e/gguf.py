@@ -68,23 +68,42 @@ def metadata(config):
     return values
 
 
-def write_gguf(config, tensors, path, encode):
-    """`encode(name, row)`: the code of a type, and the row's bytes in it."""
-    values, infos, data = metadata(config), [], b""
+def write_gguf(config, tensors, path, encode, parts=1):
+    """`encode(name, row)`: the code of a type, and the row's bytes in it. Of
+    several parts, which have tensors in turn, the path is what their names
+    begin with."""
     heads = {"q_proj": config["num_attention_heads"],
              "k_proj": config["num_key_value_heads"]}
-    for name, tensor in tensors.items():
+    files = [[] for _ in range(parts)]
+    for number, (name, tensor) in enumerate(tensors.items()):
         single = len(tensor.shape) == 1
         rows = [[x] for x in tensor.data] if single else tensor.rows()
         codes, stored = zip(*(encode(name, row) for row in rows))
         count = heads.get(name.split(".")[-2])
         if count and config["model_type"] == "llama":
             stored = in_pairs(stored, count)
-        infos.append(text(name_of(name)) + struct.pack(
-            f"<I{len(tensor.shape)}QIQ", len(tensor.shape),
-            *reversed(tensor.shape), codes[0], len(data)))
-        data += b"".join(stored)
-        data += b"\0" * (-len(data) % 32)
+        files[number % parts].append(
+            (name_of(name), tensor.shape, codes[0], b"".join(stored)))
+    values = metadata(config)
+    if parts == 1:
+        write_part(path, values, files[0])
+        return
+    for number, each in enumerate(files):
+        write_part(f"{path}-{number + 1:05}-of-{parts:05}.gguf", values + [
+            text("split.no") + struct.pack("<IH", 2, number),
+            text("split.count") + struct.pack("<IH", 2, parts),
+            text("split.tensors.count") + struct.pack("<Ii", 5, len(tensors))],
+            each)
+        values = []
+
+
+def write_part(path, values, tensors):
+    infos, data = [], b""
+    for name, shape, code, stored in tensors:
+        infos.append(text(name) + struct.pack(
+            f"<I{len(shape)}QIQ", len(shape), *reversed(shape), code,
+            len(data)))
+        data += stored + b"\0" * (-len(stored) % 32)
     head = b"GGUF" + struct.pack("<IQQ", 3, len(infos), len(values)) + \
         b"".join(values) + b"".join(infos)
     with open(path, "wb") as stream:
@@ -104,6 +123,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--model")
     parser.add_argument("--write")
+    parser.add_argument("--parts", type=int, default=1)
     given = parser.parse_args()
     write_gguf(read_config(given.model), read(
-        os.path.join(given.model, "model.safetensors")), given.write, in_f32)
+        os.path.join(given.model, "model.safetensors")), given.write, in_f32, given.parts)

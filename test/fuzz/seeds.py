@@ -89,6 +89,15 @@ def gguf():
         head = b"GGUF" + struct.pack("<IQQ", 3, 1, len(values)) + \
             b"".join(values) + info
         yield b"f" + head + bytes(-len(head) % 32) + bytes(4 * bytes_of_row)
+    # A part of a model, whose others are not there.
+    for number, count in ((0, 2), (1, 2), (0, 1)):
+        more = [text("split.no") + struct.pack("<IH", 2, number),
+                text("split.count") + struct.pack("<IH", 2, count),
+                text("split.tensors.count") + struct.pack("<Ii", 5, 1)]
+        head = b"GGUF" + struct.pack("<IQQ", 3, 1, len(values + more)) + \
+            b"".join(values + more) + text("blk.0.ffn_up.weight") + \
+            struct.pack("<IQQIQ", 2, 4, 4, 0, 0)
+        yield b"f" + head + bytes(-len(head) % 32) + bytes(64)
     # Experts, and two tensors that are one.
     for kind, names in (("qwen3moe", ["ffn_up_exps"]),
                         ("gpt-oss", ["ffn_gate_exps", "ffn_up_exps",

@@ -129,6 +129,21 @@ DECODERS = (
          sliding_window=4, tie_word_embeddings=False,
          layer_types=["full_attention", "sliding_attention",
                                         "full_attention"]))),
+    # Experts read rows times their weight; every fourth layer turns nothing.
+    ("llama4-lm", hf.Llama4ForCausalLM, hf.Llama4TextConfig(**decoder(
+        num_hidden_layers=5, head_dim=10, num_local_experts=7,
+        intermediate_size=14, intermediate_size_mlp=33,
+        rope_parameters=dict(rope_type="default", rope_theta=500000.0)))),
+    # Of two layers one has experts, and the last of three turns nothing.
+    ("llama4-turns", hf.Llama4ForCausalLM, hf.Llama4TextConfig(**decoder(
+        num_hidden_layers=4, head_dim=12, num_local_experts=5,
+        intermediate_size=14, intermediate_size_mlp=33, use_qk_norm=False,
+        interleave_moe_layer_step=2, no_rope_layer_interval=3,
+        attention_bias=True, tie_word_embeddings=True,
+        rope_parameters=dict(
+            rope_type="llama3", rope_theta=500000.0, factor=8.0,
+            low_freq_factor=1.0, high_freq_factor=4.0,
+            original_max_position_embeddings=16)))),
 )
 ENCODERS = (
     ("jina3-mlm", hf.JinaEmbeddingsV3ForMaskedLM, hf.JinaEmbeddingsV3Config(
@@ -157,6 +172,11 @@ ENCODERS = (
     ("debertav2-convgelu", hf.DebertaV2Model, hf.DebertaV2Config(
         **buckets(num_hidden_layers=1, conv_kernel_size=3, conv_act="gelu",
                   embedding_size=14)), ("ragged", "left"), 0),
+    ("esmc-mlm", hf.EsmcForMaskedLM, hf.EsmcConfig(**decoder(
+        num_hidden_layers=3, num_key_value_heads=3)), MOST, 0),
+    ("esmc-cls", hf.EsmcForSequenceClassification, hf.EsmcConfig(**decoder(
+        num_key_value_heads=3, num_labels=4, attention_bias=True,
+        mlp_bias=True)), ("ragged", "left"), 0),
 )
 # A window counts columns; a state is of all tokens.
 DISTANCES = ("graniteswa-lm", "granitemoeswa-lm", "afmoe-lm", "olmohybrid-lm",

@@ -94,6 +94,16 @@ DECODERS = (
             num_attention_heads=1, num_key_value_heads=1, head_dim=8,
             patch_size=2, position_embedding_size=16),
         audio_config=None, tie_word_embeddings=False)),
+    ("llama4-inside", hf.Llama4ForConditionalGeneration, hf.Llama4Config(
+        text_config=text(
+            head_dim=10, num_local_experts=5, intermediate_size=14,
+            intermediate_size_mlp=22, interleave_moe_layer_step=2,
+            rope_parameters={"rope_type": "default", "rope_theta": 500000.0}),
+        vision_config=dict(
+            hidden_size=8, intermediate_size=32, num_hidden_layers=1,
+            num_attention_heads=1, vision_output_dim=4, image_size=4,
+            patch_size=2, projector_input_dim=4, projector_output_dim=4),
+        tie_word_embeddings=False)),
 )
 NAMES = tuple(name for name, _, _ in DECODERS)
 

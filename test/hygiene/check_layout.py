@@ -68,6 +68,8 @@ LAYERS = {
                         # What tile was chosen, and from which.
                         "compiler/tiling/Strategy.h",
                         "tfc/abi.h",
+                        "runtime/src/files/Safetensors.h",
+                        "runtime/src/files/gguf/GgufFile.h",
                         "runtime/src/load/Module.h",
                         "runtime/text/WriteTokenizer.h",
                         # tfc run asks first what tfc-run would ask.

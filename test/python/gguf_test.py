@@ -11,7 +11,7 @@ from unittest import mock
 
 import shared
 import tfcompiler as tfc
-from tfcompiler._gguf import read_strings
+from tfcompiler._gguf import find_gguf, read_strings
 
 sys.path.insert(0, os.path.join(shared.SOURCE, "test", "e2e"))
 import gguf  # noqa: E402
@@ -54,6 +54,10 @@ class Alone(unittest.TestCase):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.scratch.cleanup)
         cls.path = os.path.join(cls.scratch.name, "stories.gguf")
+        cls.write(cls.path)
+
+    @classmethod
+    def write(cls, path, parts=1):
         whole = gguf.metadata
         model = shared.stories()
         with mock.patch.object(gguf, "metadata", lambda config: whole(config)
@@ -65,7 +69,7 @@ class Alone(unittest.TestCase):
                      f"<{len(each.data)}e", each.data.tobytes()))
                  for name, each in tensors.read(os.path.join(
                      STORIES, "model.safetensors")).items()},
-                cls.path, gguf.in_f32)
+                path, gguf.in_f32, parts)
 
     def test_writes_what_the_folder_writes(self):
         model = tfc.compile(self.path, target="cpu")
@@ -83,6 +87,22 @@ class Alone(unittest.TestCase):
         self.assertEqual(model._template.text_for(True), TOOLS)
         ids = model.apply_chat_template([{"role": "user", "content": "hi"}])
         self.assertEqual((ids[0], ids[-1]), (2, 1))
+
+    def test_in_parts_is_the_same(self):
+        folder = pathlib.Path(self.scratch.name, "parts")
+        folder.mkdir()
+        self.write(str(folder / "stories"), 3)
+        first = folder / "stories-00001-of-00003.gguf"
+        for path in (folder, first, folder / "stories-00003-of-00003.gguf"):
+            self.assertEqual(find_gguf(path), first)
+            model = tfc.compile(path, target="cpu")
+            text = "Once upon a time"
+            self.assertEqual(model.generate(text, max_new_tokens=4),
+                             shared.stories().generate(text, max_new_tokens=4))
+            self.assertEqual(model._template.text_for(True), TOOLS)
+        self.assertIsNone(find_gguf(folder / "none.gguf"))
+        (folder / "config.json").write_text("{}")
+        self.assertIsNone(find_gguf(folder))
 
     def test_is_served_with_its_template(self):
         from serving import Served

@@ -284,6 +284,10 @@ class Drawing:
                    1, min(most, 6)),
                "width": self.pick(1, 7, 33, 48), "act": self.activation(),
                "router": router}
+        if not router.keys() & {"choice_bias", "groups", "renormalize"} and \
+                self.chance(0.3):
+            router["on_input"] = True
+            moe["per_token"] = 1
         self.maybe(moe, "gated", 0.5, lambda: self.chance(0.7))
         self.maybe(moe, "bias", 0.4, lambda: self.chance(0.7))
         self.maybe(moe, "latent", 0.2, lambda: self.pick(1, 9, 40))

@@ -310,23 +310,28 @@ TEST_F(GgufTest, FilesThatLie) {
   wide.tensor("output.weight", {1U << 30, 1U << 30}, 0, "");
   EXPECT_NE(errorOf(wide.finish()).find("at most 2^56 elements"),
             std::string::npos);
-  GgufWriter part = llama();
-  part.add("split.count", 3U);
-  EXPECT_EQ(errorOf(part.finish()),
-            "expected a whole model, got one of 3 parts; join them with "
-            "llama-gguf-split --merge");
   GgufWriter other;
   other.add("general.architecture", std::string("mamba"));
   EXPECT_EQ(
       errorOf(other.finish()),
-      "expected general.architecture to be one of arcee, dots1, ernie4_5, "
-      "exaone4, falcon-h1, gemma, gemma2, gemma3, glm4, glm4moe, gpt-oss, "
-      "granite, granitehybrid, granitemoe, hunyuan-dense, lfm2, lfm2moe, "
-      "llama, mamba2, minimax-m2, nemotron_h, nemotron_h_moe, "
-      "olmo2, olmoe, phi3, qwen2, qwen2moe, qwen3, qwen35, qwen35moe, "
-      "qwen3moe, seed_oss, "
-      "smollm3, starcoder2 (others of GGUF are not read), got \"mamba\"; "
+      "expected general.architecture to be one of arcee, bert, bloom, "
+      "cohere2, command-r, deepseek2, dots1, ernie4_5, ernie4_5-moe, "
+      "exaone4, falcon, falcon-h1, gemma, gemma2, gemma3, gemma4, glm4, "
+      "glm4moe, gpt-oss, gpt2, gptneox, granite, granitehybrid, "
+      "granitemoe, hunyuan-dense, internlm2, lfm2, lfm2moe, llama, "
+      "llama4, mamba2, minimax-m2, mistral3, mpt, nemotron, nemotron_h, "
+      "nemotron_h_moe, nomic-bert, olmo, olmo2, olmoe, phi2, phi3, qwen2, "
+      "qwen2moe, qwen2vl, qwen3, qwen35, qwen35moe, qwen3moe, qwen3next, "
+      "qwen3vl, qwen3vlmoe, seed_oss, smollm3, stablelm, starcoder2 "
+      "(others of GGUF are not read), got \"mamba\"; "
       "import the model's Hugging Face folder");
+}
+
+/// A file of `architecture` with one layer's parts.
+GgufWriter partsOf(const char *architecture) {
+  GgufWriter file;
+  file.add("general.architecture", std::string(architecture));
+  return file;
 }
 
 /// A whole head of metadata, and frequencies divided as LLaMA 3 has them.
@@ -477,11 +482,53 @@ TEST_F(GgufTest, CutsOfWords) {
   }
 }
 
-/// A file of `architecture` with one layer's parts.
-GgufWriter partsOf(const char *architecture) {
-  GgufWriter file;
-  file.add("general.architecture", std::string(architecture));
-  return file;
+/// The mark is what begins a word; tokens without one continue it.
+TEST_F(GgufTest, WordsOfBert) {
+  GgufWriter file = llama();
+  file.add("tokenizer.ggml.model", std::string("bert"));
+  file.add("tokenizer.ggml.pre", std::string("jina-v2-en"));
+  file.add("tokenizer.ggml.tokens",
+           std::vector<std::string>{"[PAD]", "[UNK]", "[CLS]", "[SEP]",
+                                    "[MASK]", "\u2581a", "b", "\u2581b",
+                                    "[unused1]", "\u2581,"});
+  file.add("tokenizer.ggml.token_type", 5,
+           std::vector<int32_t>{3, 3, 3, 3, 3, 1, 1, 1, 1, 1});
+  write(file.finish());
+  EXPECT_EQ(idsOf(path, "Ab, b c"),
+            (std::vector<int64_t>{2, 5, 6, 9, 7, 1, 3}));
+  file.add("tokenizer.ggml.normalizer.lowercase", 7, std::string(1, '\0'));
+  write(file.finish());
+  EXPECT_EQ(idsOf(path, "Ab a"), (std::vector<int64_t>{2, 1, 5, 3}));
+  GgufWriter lines = llama();
+  lines.add("tokenizer.ggml.model", std::string("bert"));
+  lines.add("tokenizer.ggml.tokens", std::vector<std::string>{"a\nb"});
+  write(lines.finish());
+  EXPECT_NE(messageOf(text::readTokenizer(path))
+                .find("tokens: expected texts without an end of a line"),
+            std::string::npos);
+}
+
+/// The pieces that are likely together, with begin and end around them.
+TEST_F(GgufTest, PiecesOfUnigram) {
+  GgufWriter file = partsOf("bert");
+  file.add("tokenizer.ggml.model", std::string("t5"));
+  file.add("tokenizer.ggml.tokens",
+           std::vector<std::string>{"<s>", "<pad>", "</s>", "<unk>", "\u2581",
+                                    "a", "b", "\u2581ab"});
+  file.add("tokenizer.ggml.scores", 6,
+           std::vector<float>{0, 0, 0, 0, -3, -4, -4, -5});
+  file.add("tokenizer.ggml.token_type", 5,
+           std::vector<int32_t>{3, 3, 3, 2, 1, 1, 1, 1});
+  file.add("tokenizer.ggml.bos_token_id", 0U);
+  file.add("tokenizer.ggml.eos_token_id", 2U);
+  file.add("tokenizer.ggml.unknown_token_id", 3U);
+  write(file.finish());
+  EXPECT_EQ(idsOf(path, "ab  ba"), (std::vector<int64_t>{0, 7, 4, 6, 5, 2}));
+  file.add("tokenizer.ggml.remove_extra_whitespaces", 7, std::string(1, '\0'));
+  write(file.finish());
+  EXPECT_NE(messageOf(text::readTokenizer(path))
+                .find("remove_extra_whitespaces: expected true, got false"),
+            std::string::npos);
 }
 
 TEST_F(GgufTest, ExpertsAreApart) {
@@ -619,6 +666,70 @@ TEST_F(GgufTest, HeadsThatNoNumberHolds) {
   }
 }
 
+/// Of two groups of two heads of queries each, of one row: keys and values
+/// stand behind the queries of their group.
+TEST_F(GgufTest, HeadsAreJoined) {
+  GgufWriter file = partsOf("falcon");
+  file.add("falcon.attention.head_count", 4U);
+  file.add("falcon.attention.head_count_kv", 2U);
+  file.floats("blk.0.attn_qkv.weight", {8, 1}, {0, 1, 2, 3, 10, 11, 20, 21});
+  write(file.finish());
+  auto files = TensorFiles::open(path);
+  ASSERT_TRUE(files) << messageOf(files);
+  Row values(8);
+  convertToF32(*files->find("transformer.h.0.self_attention.query_key_value"
+                            ".weight"),
+               0, 8, values.data());
+  EXPECT_EQ(values, (Row{0, 1, 10, 20, 2, 3, 11, 21}));
+  GgufWriter other = partsOf("gptneox");
+  other.add("gptneox.attention.head_count", 2U);
+  other.floats("blk.0.attn_qkv.bias", {5}, {0, 1, 2, 3, 4});
+  EXPECT_EQ(errorOf(other.finish()),
+            "tensor \"blk.0.attn_qkv.bias\": expected rows for 2 heads of "
+            "queries and 2 of keys and values each, got 5");
+}
+
+/// Two heads of three keys and one value each, of a latent of two.
+TEST_F(GgufTest, LatentsAreOneMatrix) {
+  GgufWriter file = partsOf("deepseek2");
+  file.floats("blk.0.attn_k_b.weight", {2, 2, 3},
+              {1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16});
+  file.floats("blk.0.attn_v_b.weight", {2, 1, 2}, {7, 8, 17, 18});
+  write(file.finish());
+  auto files = TensorFiles::open(path);
+  ASSERT_TRUE(files) << messageOf(files);
+  const Tensor *both = files->find("model.layers.0.self_attn.kv_b_proj.weight");
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->shape, (std::vector<int64_t>{8, 2}));
+  Row values(16);
+  convertToF32(*both, 0, 16, values.data());
+  EXPECT_EQ(values,
+            (Row{1, 4, 2, 5, 3, 6, 7, 8, 11, 14, 12, 15, 13, 16, 17, 18}));
+  GgufWriter half = partsOf("deepseek2");
+  half.floats("blk.0.attn_k_b.weight", {2, 2, 3}, Row(12));
+  EXPECT_EQ(errorOf(half.finish()),
+            "tensors attn_k_b.weight and attn_v_b.weight of "
+            "\"model.layers.0.\": expected both, of as many heads and of one "
+            "latent, got others");
+}
+
+TEST_F(GgufTest, NormsOfHeadsAreApart) {
+  GgufWriter file = partsOf("stablelm");
+  file.floats("blk.0.attn_q_norm.weight", {2, 2}, {1, 2, 3, 4});
+  write(file.finish());
+  auto files = TensorFiles::open(path);
+  ASSERT_TRUE(files) << messageOf(files);
+  const Tensor *second =
+      files->find("model.layers.0.self_attn.q_layernorm.norms.1.weight");
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->shape, (std::vector<int64_t>{2}));
+  GgufWriter flat = partsOf("stablelm");
+  flat.floats("blk.0.attn_q_norm.weight", {2}, {1, 2});
+  EXPECT_EQ(errorOf(flat.finish()),
+            "tensor \"blk.0.attn_q_norm.weight\": expected two axes, of which "
+            "the first are heads, got 1");
+}
+
 TEST_F(GgufTest, LayersThatGuessAreLeftOut) {
   GgufWriter file = partsOf("glm4moe");
   file.add("glm4moe.block_count", 3U);
@@ -670,18 +781,20 @@ TEST_F(GgufTest, TokenizersThatAreNotRead) {
     return message.substr(std::min(message.size(), path.size() + 2));
   };
   EXPECT_EQ(errorOfText(llama()),
-            "tokenizer.ggml.model: expected llama or gpt2, got none; give a "
-            "tokenizer.json with --tokenizer");
+            "tokenizer.ggml.model: expected llama, gpt2, bert or t5, got none; "
+            "give a tokenizer.json with --tokenizer");
   GgufWriter file = llama();
   file.add("tokenizer.ggml.model", std::string("gpt2"));
   file.add("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b"});
-  EXPECT_EQ(errorOfText(file),
-            "tokenizer.ggml.pre: expected one of chatglm-bpe, dbrx, "
-            "deepseek-r1-qwen, deepseek-v3, exaone, exaone4, falcon3, glm4, "
-            "gpt-2, gpt-4o, hunyuan, hunyuan-dense, lfm2, llama-bpe, llama4, "
-            "minimax-m2, modern-bert, olmo, phi-2, pixtral, qwen2, qwen35, "
-            "refact, seed-coder, smaug-bpe, smollm, solar-open, starcoder, "
-            "tekken, got \"\"; give a tokenizer.json with --tokenizer");
+  EXPECT_EQ(
+      errorOfText(file),
+      "tokenizer.ggml.pre: expected one of chatglm-bpe, command-r, dbrx, "
+      "deepseek-r1-qwen, deepseek-v3, exaone, exaone4, falcon3, glm4, "
+      "gpt-2, gpt-4o, hunyuan, hunyuan-dense, lfm2, llama-bpe, llama4, "
+      "minimax-m2, modern-bert, mpt, olmo, phi-2, pixtral, qwen2, qwen35, "
+      "refact, roberta-bpe, seed-coder, smaug-bpe, smollm, solar-open, "
+      "starcoder, "
+      "tekken, got \"\"; give a tokenizer.json with --tokenizer");
   file = llama();
   file.add("tokenizer.ggml.model", std::string("llama"));
   file.add("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b"});

@@ -80,8 +80,10 @@ void family::readCommonKeys(Config &config, std::string_view kind,
     config.refuseContent(key, "the configuration of this model type has no "
                               "other one inside");
   }
-  config.refuseContent("attention_chunk_size", "no model type that tfc imports "
-                                               "attends in chunks");
+  if (!decided.count("attention_chunk_size")) {
+    config.refuseContent("attention_chunk_size",
+                         "this model type attends in no chunks");
+  }
   config.refuseContent("kv_sharing_modes",
                        "every layer has keys and values of its own");
   config.refuseContent("transformers_weights",

@@ -55,6 +55,30 @@ static std::vector<bool> readTypes(Config &config, const std::string &key,
   return areDense;
 }
 
+/// The same by the key whose list names the layers with experts.
+static std::vector<bool> readSparse(Config &config, const std::string &key,
+                                    int64_t layers) {
+  const Json *list = config.value(key);
+  if (!list || config.isNull(key)) {
+    return {};
+  }
+  std::vector<bool> areDense(size_t(layers), true);
+  bool isGood = list->isArray();
+  for (const Json &item : list->items) {
+    isGood = isGood && item.isInteger() && item.integer >= 0 &&
+             item.integer < layers;
+    if (isGood) {
+      areDense[size_t(item.integer)] = false;
+    }
+  }
+  if (!isGood) {
+    config.fault(key, "expected a list of layers below " +
+                          std::to_string(layers) + ", got another value");
+    return {};
+  }
+  return areDense;
+}
+
 /// Whether there are experts in layer `i`, by the holes that count them.
 static bool isSparse(Instantiator &made, const Json &hole, int64_t i,
                      int64_t layers) {
@@ -80,6 +104,9 @@ std::optional<Json> family::denseLayersRule(Instantiator &made,
   std::vector<bool> areDense;
   if (const Json *types = hole.find("types")) {
     areDense = readTypes(made.config, types->text, layers);
+  }
+  if (const Json *sparse = hole.find("sparse_list")) {
+    areDense = readSparse(made.config, sparse->text, layers);
   }
   Json selected = Json::array();
   for (int64_t i = 0; i < layers; ++i) {

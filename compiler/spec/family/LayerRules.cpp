@@ -28,6 +28,18 @@ static std::optional<Json> overridesOf(std::vector<Json> layers, Json patch) {
                                   {"set", std::move(patch)}})});
 }
 
+/// And those of `more`.
+static std::optional<Json> withMore(Instantiator &made, const Json &hole,
+                                    std::optional<Json> overrides) {
+  if (std::optional<Json> more = made.member(hole, "more")) {
+    overrides = overrides.value_or(Json::array());
+    for (Json &item : more->items) {
+      overrides->items.push_back(std::move(item));
+    }
+  }
+  return overrides;
+}
+
 static int64_t countLayers(Instantiator &made, const Json &hole) {
   return made.integer(hole, "layers", 0, 0, spec::maxLayers);
 }
@@ -141,15 +153,9 @@ std::optional<Json> family::layerTypesRule(Instantiator &made,
       attention.set(member.key, std::move(member.value));
     }
   }
-  std::optional<Json> overrides = overridesOf(
-      std::move(selected), makeObject({{"attn", std::move(attention)}}));
-  if (std::optional<Json> more = made.member(hole, "more")) {
-    overrides = overrides.value_or(Json::array());
-    for (Json &item : more->items) {
-      overrides->items.push_back(std::move(item));
-    }
-  }
-  return overrides;
+  return withMore(made, hole,
+                  overridesOf(std::move(selected),
+                              makeObject({{"attn", std::move(attention)}})));
 }
 
 std::optional<Json> family::layerPatternRule(Instantiator &made,
@@ -158,6 +164,10 @@ std::optional<Json> family::layerPatternRule(Instantiator &made,
   const Json *list = made.config.value(key);
   int64_t layers = countLayers(made, hole);
   int64_t every = made.integer(hole, "every", 1, 1, spec::maxRows);
+  if (hole.find("or_empty") && list &&
+      (made.config.isNull(key) || (list->isArray() && list->items.empty()))) {
+    list = nullptr;
+  }
   if (list && (!list->isArray() || int64_t(list->items.size()) != layers)) {
     made.config.fault(key,
                       "expected a list with 0 or 1 for each of the " +
@@ -176,7 +186,8 @@ std::optional<Json> family::layerPatternRule(Instantiator &made,
       selected.push_back(layer);
     }
   }
-  return overridesOf(std::move(selected), *made.member(hole, "set"));
+  return withMore(made, hole,
+                  overridesOf(std::move(selected), *made.member(hole, "set")));
 }
 
 /// The kinds of [[["global", "local"], 12], ...]: each list, so many times;

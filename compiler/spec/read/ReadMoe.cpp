@@ -128,6 +128,24 @@ void SpecReader::readMixer(const Json &router, Moe &moe) {
   }
 }
 
+/// One expert's weight may be its input's, if it is that of the choice.
+void SpecReader::checkOnInput(const Json &router, const Moe &moe) {
+  const Router &own = moe.router;
+  if (!own.onInput) {
+    return;
+  }
+  bool isPlain = own.groups == 1 && !own.choiceBias &&
+                 own.score != Router::Score::Sparsemixer &&
+                 own.renormalize == Router::Renormalize::None;
+  if (moe.perToken != 1 || !isPlain) {
+    error(
+        placeOf(router, "on_input"), BadExperts,
+        "expected false (a row's weight is its input's where it takes one "
+        "expert, without \"choice_bias\", \"groups\" and \"renormalize\", and "
+        "not by sparsemixer), got true");
+  }
+}
+
 Moe SpecReader::readMoe(const Json &json) {
   Moe moe;
   moe.experts = sizeOf(json, "experts").value_or(1);
@@ -165,7 +183,9 @@ Moe SpecReader::readMoe(const Json &json) {
       factor && factor->isNumber()) {
     result.factor = readPositive(*factor);
   }
+  result.onInput = flagOf(*router, "on_input", false);
   readMixer(*router, moe);
+  checkOnInput(*router, moe);
   checkGroups(*router, moe);
   return moe;
 }

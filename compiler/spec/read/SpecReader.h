@@ -147,6 +147,7 @@ private:
   Moe readMoe(const Json &json);
   void readGate(const Json &json, Moe &moe);
   void readMixer(const Json &router, Moe &moe);
+  void checkOnInput(const Json &router, const Moe &moe);
   double readOfSum(const Json &router, const char *key);
   void checkGroups(const Json &router, const Moe &moe);
 

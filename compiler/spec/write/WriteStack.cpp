@@ -333,7 +333,8 @@ Json writeRouter(const Router &router) {
                        : router.renormalize == Router::Renormalize::Sum
                            ? "sum"
                            : "softmax"},
-       {"factor", router.factor}});
+       {"factor", router.factor},
+       {"on_input", router.onInput}});
   if (router.groups > 1) {
     json.set("groups", router.groups);
     json.set("groups_used", router.groupsUsed);

@@ -125,13 +125,18 @@ struct PatternUse {
   int64_t layer = 0;
 };
 
+/// Whether weights are there beside what the model is: in a folder, or a GGUF
+/// file.
+bool isCheckpoint(const std::string &path);
+
 /// Whether a folder is called as sentence-transformers calls those of modules:
 /// "2_Dense".
 bool isModuleFolder(std::string_view name);
 
 /// A set of tensors: a single file, or a Hugging Face folder
 /// (model.safetensors; or model.safetensors.index.json and its shards; or every
-/// *.safetensors), or a GGUF file, or several of those. Tensors of a text model
+/// *.safetensors), or a GGUF file (of parts any, or a folder with one
+/// model), or several of those. Tensors of a text model
 /// inside another ("model.language_model.norm.weight") have the names of one
 /// that is alone ("model.norm.weight"). The tensors of a
 /// folder's modules (a model.safetensors in a folder that isModuleFolder) are

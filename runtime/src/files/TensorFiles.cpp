@@ -3,16 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/Safetensors.h"
 
+#include "runtime/src/files/FolderNames.h"
 #include "runtime/src/files/SafetensorsHeader.h"
 #include "runtime/src/files/gguf/GgufFile.h"
 #include "runtime/src/files/quantized/Quantized.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <dirent.h>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <set>
 #include <system_error>
 
@@ -41,25 +39,6 @@ bool staysInside(const fs::path &folder, const fs::path &path) {
   }
   return root.parent_path().filename() == "snapshots" &&
          real.parent_path() == root.parent_path().parent_path() / "blobs";
-}
-
-/// The names in a folder, sorted; an error when it cannot be listed. Not by
-/// directory_iterator, which ends the process when memory runs out.
-Result<std::vector<std::string>> namesIn(const std::string &folder) {
-  struct Close {
-    void operator()(DIR *stream) const { closedir(stream); }
-  };
-  std::unique_ptr<DIR, Close> stream(opendir(folder.c_str()));
-  if (!stream) {
-    return makeError(Code::NotFound, folder, ": cannot be listed: ",
-                     std::generic_category().message(errno));
-  }
-  std::vector<std::string> names;
-  while (const dirent *entry = readdir(stream.get())) {
-    names.push_back(entry->d_name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 /// Whether the text of an index names a file of its folder.
@@ -108,6 +87,11 @@ std::string nameInText(const std::string &name) {
 }
 
 } // namespace
+
+bool isCheckpoint(const std::string &path) {
+  std::error_code error;
+  return fs::is_directory(path, error) || isGguf(path);
+}
 
 bool isModuleFolder(std::string_view name) {
   size_t digits = name.find_first_not_of("0123456789");

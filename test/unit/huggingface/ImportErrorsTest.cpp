@@ -190,8 +190,8 @@ TEST(ImportErrors, WindowsOfTheCache) {
                  gpt2Tensors()),
       "DIR/config.json:2:19: /sliding_window: expected none (the layers of "
       "this model type see all positions), got 4\n"
-      "DIR/config.json:3:25: /attention_chunk_size: expected none (no model "
-      "type that tfc imports attends in chunks), got 2\n"
+      "DIR/config.json:3:25: /attention_chunk_size: expected none (this "
+      "model type attends in no chunks), got 2\n"
       "DIR/config.json:4:21: /kv_sharing_modes: expected none (every layer has "
       "keys and values of its own), got an array\n"
       "DIR/config.json:5:35: /layer_types/1: expected \"full_attention\", got "

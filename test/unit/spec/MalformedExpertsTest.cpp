@@ -51,6 +51,14 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:13:114: /decoder/layers/block/moe/router/plus: expected "
              "no \"plus\" (it is of the sum that \"renormalize\": \"sum\" "
              "divides by), got 0.5 [TFC029]\n"},
+        Case{"WeightsOfSeveralInputs",
+             decoderSpec,
+             {mixture("\"experts\": 4, \"per_token\": 2",
+                      ", \"on_input\": true")},
+             "s.json:13:118: /decoder/layers/block/moe/router/on_input: "
+             "expected false (a row's weight is its input's where it takes one "
+             "expert, without \"choice_bias\", \"groups\" and "
+             "\"renormalize\", and not by sparsemixer), got true [TFC029]\n"},
         Case{"NoRouter",
              decoderSpec,
              {{ffn, "\"moe\": {\"width\": 20, \"act\": \"silu\", "

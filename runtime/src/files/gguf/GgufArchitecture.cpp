@@ -3,19 +3,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/gguf/GgufArchitecture.h"
 
+#include <algorithm>
 #include <set>
 
 namespace tfc::rt {
 
-namespace {
-
-using Names = std::vector<GgufName>;
-
-/// The names of several rows.
-Names operator+(Names all, const Names &more) {
+GgufNames operator+(GgufNames all, const GgufNames &more) {
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
+
+bool isInSomeLayer(const GgufFile &file, std::string_view part) {
+  const auto &all = file.tensors();
+  return std::any_of(all.begin(), all.end(), [&](const GgufTensor &tensor) {
+    std::string_view full = tensor.name;
+    size_t end = full.substr(0, 4) == "blk." ? full.find('.', 4) : full.npos;
+    return end != full.npos && full.substr(end + 1) == part;
+  });
+}
+
+namespace {
+
+using Names = GgufNames;
 
 const Names qkvBias = {{"attn_q.bias", "attention_bias"}};
 const Names bothBiases = {{"attn_q.bias", "attention_bias"},
@@ -122,6 +131,17 @@ const Names mambaKeys = {{"ssm.conv_kernel", "mamba_d_conv"},
                          {"ssm.group_count", "mamba_n_groups"},
                          {"ssm.time_step_rank", "mamba_n_heads"}};
 
+/// Of the gated delta rule. ssm_a is the last, since ssm_alpha begins with it.
+const Names deltaKeys = {{"ssm.conv_kernel", "linear_conv_kernel_dim"},
+                         {"ssm.group_count", "linear_num_key_heads"},
+                         {"ssm.time_step_rank", "linear_num_value_heads"},
+                         {"ssm.state_size", "linear_key_head_dim"}};
+const Names deltaParts = {{"ssm_conv1d.", "linear_attn.conv1d."},
+                          {"ssm_dt.bias", "linear_attn.dt_bias"},
+                          {"ssm_norm.", "linear_attn.norm."},
+                          {"ssm_out.", "linear_attn.out_proj."},
+                          {"ssm_a", "linear_attn.A_log"}};
+
 constexpr const char *silu = R"({"hidden_act": "silu"})";
 constexpr const char *gelu =
     R"({"hidden_act": "gelu_pytorch_tanh",
@@ -154,6 +174,30 @@ const std::vector<GgufArchitecture> &architectures() {
       row.constants = R"({"hidden_act": "relu2"})";
       row.flags = bothBiases;
     }
+    for (bool isThird : {true, false}) {
+      // V3 and what came of it have a bias of their experts, and sigmoids.
+      GgufArchitecture &row =
+          isThird ? add("deepseek2", "deepseek_v3", "DeepseekV3ForCausalLM")
+                  : add("deepseek2", "deepseek_v2", "DeepseekV2ForCausalLM");
+      if (isThird) {
+        row.ifTensor = "exp_probs_b.bias";
+      }
+      row.constants = R"({"hidden_act": "silu", "q_lora_rank": null,
+                          "n_group": 1, "topk_group": 1,
+                          "norm_topk_prob": false,
+                          "routed_scaling_factor": 1.0})";
+      row.flags = {{"attn_kv_a_mqa.bias", "attention_bias"}};
+      row.keys = routed + Names{{"attention.kv_lora_rank", "kv_lora_rank"},
+                                {"attention.q_lora_rank", "q_lora_rank"}};
+      row.layers = Names{{"attn_kv_a_mqa.", "self_attn.kv_a_proj_with_mqa."},
+                         {"attn_kv_a_norm.", "self_attn.kv_a_layernorm."},
+                         {"attn_kv_b.", "self_attn.kv_b_proj."},
+                         {"attn_q_a.", "self_attn.q_a_proj."},
+                         {"attn_q_a_norm.", "self_attn.q_a_layernorm."},
+                         {"attn_q_b.", "self_attn.q_b_proj."}} +
+                   mlpExperts + sharedExperts;
+      row.splitsLatents = true;
+    }
     {
       GgufArchitecture &row = add("dots1", "dots1", "Dots1ForCausalLM");
       row.flags = qkvBias;
@@ -164,6 +208,20 @@ const std::vector<GgufArchitecture> &architectures() {
       GgufArchitecture &row =
           add("ernie4_5", "ernie4_5", "Ernie4_5ForCausalLM");
       row.flags = {{"attn_q.bias", "use_bias"}};
+    }
+    {
+      GgufArchitecture &row =
+          add("ernie4_5-moe", "ernie4_5_moe", "Ernie4_5_MoeForCausalLM");
+      row.flags = {{"attn_q.bias", "use_bias"}};
+      row.keys = {{"expert_count", "moe_num_experts"},
+                  {"expert_used_count", "moe_k"},
+                  {"expert_shared_count", "moe_num_shared_experts"},
+                  {"expert_feed_forward_length", "moe_intermediate_size"},
+                  {"interleave_moe_layer_step", "moe_layer_interval"},
+                  {"leading_dense_block_count", "moe_layer_start_index"}};
+      row.layers = Names{{"exp_probs_b.bias",
+                          "mlp.moe_statics.e_score_correction_bias"}} +
+                   mlpExperts + sharedExperts;
     }
     {
       GgufArchitecture &row = add("exaone4", "exaone4", "Exaone4ForCausalLM");
@@ -214,6 +272,24 @@ const std::vector<GgufArchitecture> &architectures() {
       row.windows = GgufWindows::EverySixth;
       row.layers = normsAround;
       row.scaledByShare = 62;
+    }
+    {
+      GgufArchitecture &row = add("gemma4", "gemma4_text", "Gemma4ForCausalLM");
+      row.constants = R"({"hidden_activation": "gelu_pytorch_tanh"})";
+      row.keys = window + caps;
+      row.rows = {
+          {"per_layer_token_embd.weight", "vocab_size_per_layer_input"}};
+      row.windows = GgufWindows::ByPattern;
+      row.hasTwoHeads = true;
+      row.whole = {
+          {"per_layer_token_embd.", "model.embed_tokens_per_layer."},
+          {"per_layer_model_proj.", "model.per_layer_model_projection."},
+          {"per_layer_proj_norm.", "model.per_layer_projection_norm."}};
+      row.layers =
+          normsAround + Names{{"inp_gate.", "per_layer_input_gate."},
+                              {"proj.", "per_layer_projection."},
+                              {"post_norm.", "post_per_layer_input_norm."},
+                              {"layer_output_scale.weight", "layer_scalar"}};
     }
     {
       GgufArchitecture &row = add("glm4", "glm4", "Glm4ForCausalLM");
@@ -323,6 +399,34 @@ const std::vector<GgufArchitecture> &architectures() {
                    convolutions;
       row.epsilon = "norm_eps";
     }
+    for (bool isLarge : {true, false}) {
+      // The one with 128 experts has no norms of queries and keys, which no
+      // file says.
+      GgufArchitecture &row = add("llama4", "llama4_text", "Llama4ForCausalLM");
+      if (isLarge) {
+        row.ifThere = "expert_count";
+        row.ifMore = 127;
+        row.constants = R"({"hidden_act": "silu", "use_qk_norm": false})";
+      }
+      row.flags = qkvBias;
+      row.keys = {{"expert_count", "num_local_experts"},
+                  {"expert_used_count", "num_experts_per_tok"},
+                  {"expert_feed_forward_length", "intermediate_size"},
+                  {"feed_forward_length", "intermediate_size_mlp"},
+                  {"interleave_moe_layer_step", "interleave_moe_layer_step"}};
+      row.layers = {
+          {"ffn_gate_inp.", "feed_forward.router."},
+          {"ffn_gate_shexp.", "feed_forward.shared_expert.gate_proj."},
+          {"ffn_up_shexp.", "feed_forward.shared_expert.up_proj."},
+          {"ffn_down_shexp.", "feed_forward.shared_expert.down_proj."},
+          {"ffn_gate.", "feed_forward.gate_proj."},
+          {"ffn_up.", "feed_forward.up_proj."},
+          {"ffn_down.", "feed_forward.down_proj."}};
+      row.joins = {{"ffn_gate_exps.weight", "ffn_up_exps.weight",
+                    "feed_forward.experts.gate_up_proj", false},
+                   {"ffn_down_exps.weight", nullptr,
+                    "feed_forward.experts.down_proj", false}};
+    }
     {
       GgufArchitecture &row = add("mamba2", "mamba2", "Mamba2ForCausalLM");
       row.flags = {{"ssm_conv1d.bias", "use_conv_bias"}};
@@ -343,6 +447,29 @@ const std::vector<GgufArchitecture> &architectures() {
       row.keys =
           experts + Names{{"expert_feed_forward_length", "intermediate_size"}};
       row.layers = sparseExperts;
+    }
+    {
+      // Queries grow from the length of the training on.
+      GgufArchitecture &row =
+          add("mistral3", "ministral3", "Ministral3ForCausalLM");
+      row.ifThere = "attention.temperature_scale";
+      row.turnsNeighbours = true;
+      row.keys = {{"attention.temperature_scale", "temperature_scale"}};
+      row.renames = {
+          {"temperature_scale", "rope_scaling/llama_4_scaling_beta"}};
+    }
+    {
+      GgufArchitecture &row = add("mistral3", "llama", "LlamaForCausalLM");
+      row.turnsNeighbours = true;
+      row.flags = bothBiases;
+    }
+    {
+      GgufArchitecture &row =
+          add("nemotron", "nemotron", "NemotronForCausalLM");
+      row.constants = R"({"hidden_act": "relu2"})";
+      row.flags = bothBiases;
+      row.addsOneToNorms = true;
+      row.epsilon = "norm_eps";
     }
     for (bool hasExperts : {false, true}) {
       GgufArchitecture &row = add(hasExperts ? "nemotron_h_moe" : "nemotron_h",
@@ -396,7 +523,10 @@ const std::vector<GgufArchitecture> &architectures() {
       row.layers = {{"attn_qkv.", "self_attn.qkv_proj."},
                     {"ffn_up.", "mlp.gate_up_proj."}};
     }
-    add("qwen2", "qwen2", "Qwen2ForCausalLM");
+    for (const char *name : {"qwen2", "qwen2vl"}) {
+      // A text's tokens have one number in each of their positions.
+      add(name, "qwen2", "Qwen2ForCausalLM");
+    }
     {
       GgufArchitecture &row =
           add("qwen2moe", "qwen2_moe", "Qwen2MoeForCausalLM");
@@ -404,13 +534,12 @@ const std::vector<GgufArchitecture> &architectures() {
       row.keys = sharedExpertKeys;
       row.layers = mlpExperts + sharedExpert;
     }
-    {
-      GgufArchitecture &row = add("qwen3", "qwen3", "Qwen3ForCausalLM");
+    for (const char *name : {"qwen3", "qwen3vl"}) {
+      GgufArchitecture &row = add(name, "qwen3", "Qwen3ForCausalLM");
       row.flags = qkvBias;
     }
-    {
-      GgufArchitecture &row =
-          add("qwen3moe", "qwen3_moe", "Qwen3MoeForCausalLM");
+    for (const char *name : {"qwen3moe", "qwen3vlmoe"}) {
+      GgufArchitecture &row = add(name, "qwen3_moe", "Qwen3MoeForCausalLM");
       row.constants = R"({"hidden_act": "silu", "norm_topk_prob": true})";
       row.flags = qkvBias;
       row.keys =
@@ -418,6 +547,21 @@ const std::vector<GgufArchitecture> &architectures() {
                 {"expert_feed_forward_length", "moe_intermediate_size"}} +
           perToken;
       row.layers = mlpExperts;
+    }
+    {
+      GgufArchitecture &row =
+          add("qwen3next", "qwen3_next", "Qwen3NextForCausalLM");
+      row.constants = R"({"hidden_act": "silu", "norm_topk_prob": true})";
+      row.flags = qkvBias;
+      row.addsOneToNorms = true;
+      row.states = GgufStates::Grouped;
+      row.valueWidth = "linear_value_head_dim";
+      row.keys = deltaKeys + sharedExpertKeys;
+      row.layers = normAfter + deltaParts +
+                   Names{{"ssm_ba.", "linear_attn.in_proj_ba."}} + mlpExperts +
+                   sharedExpert;
+      row.joins = {{"attn_qkv.weight", "attn_gate.weight",
+                    "linear_attn.in_proj_qkvz.weight", false, false, true}};
     }
     for (bool hasExperts : {false, true}) {
       GgufArchitecture &row =
@@ -428,19 +572,13 @@ const std::vector<GgufArchitecture> &architectures() {
       row.addsOneToNorms = true;
       row.states = GgufStates::Delta;
       row.valueWidth = "linear_value_head_dim";
-      row.keys = {{"ssm.conv_kernel", "linear_conv_kernel_dim"},
-                  {"ssm.group_count", "linear_num_key_heads"},
-                  {"ssm.time_step_rank", "linear_num_value_heads"},
-                  {"ssm.state_size", "linear_key_head_dim"}};
-      row.layers = normAfter + Names{{"attn_qkv.", "linear_attn.in_proj_qkv."},
-                                     {"attn_gate.", "linear_attn.in_proj_z."},
-                                     {"ssm_alpha.", "linear_attn.in_proj_a."},
-                                     {"ssm_beta.", "linear_attn.in_proj_b."},
-                                     {"ssm_conv1d.", "linear_attn.conv1d."},
-                                     {"ssm_dt.bias", "linear_attn.dt_bias"},
-                                     {"ssm_norm.", "linear_attn.norm."},
-                                     {"ssm_out.", "linear_attn.out_proj."},
-                                     {"ssm_a", "linear_attn.A_log"}};
+      row.keys = deltaKeys;
+      row.layers = normAfter +
+                   Names{{"attn_qkv.", "linear_attn.in_proj_qkv."},
+                         {"attn_gate.", "linear_attn.in_proj_z."},
+                         {"ssm_alpha.", "linear_attn.in_proj_a."},
+                         {"ssm_beta.", "linear_attn.in_proj_b."}} +
+                   deltaParts;
       if (hasExperts) {
         row.keys = row.keys + sharedExpertKeys;
         row.layers = row.layers + mlpExperts + sharedExpert;
@@ -468,6 +606,8 @@ const std::vector<GgufArchitecture> &architectures() {
       row.layers = {{"ffn_up.", "mlp.c_fc."}, {"ffn_down.", "mlp.c_proj."}};
       row.epsilon = "norm_epsilon";
     }
+    addEncoders(rows);
+    addOtherDecoders(rows);
     return rows;
   }();
   return all;
@@ -481,8 +621,10 @@ Result<const GgufArchitecture *> findArchitecture(const GgufFile &file) {
   for (const GgufArchitecture &row : architectures()) {
     bool isThere =
         !row.ifThere ||
-        file.integer(concat(name, ".", row.ifThere)).value_or(0) != 0;
-    if (name == row.name && isThere) {
+        file.number(concat(name, ".", row.ifThere)).value_or(0) > row.ifMore;
+    bool hasTensor = !row.ifTensor || file.find(row.ifTensor) ||
+                     isInSomeLayer(file, row.ifTensor);
+    if (name == row.name && isThere && hasTensor) {
       return &row;
     }
     known.insert(row.name);

@@ -29,6 +29,7 @@ public:
     addStates();
     addTokens();
     refuseOthers();
+    rename();
     Status status = faults.take();
     if (!status) {
       return std::move(status.error());
@@ -76,6 +77,12 @@ private:
     // Layers that guess further tokens are none of the model's.
     config["num_hidden_layers"] =
         size("block_count") - size("nextn_predict_layers", 0);
+    if (of.hasTwoHeads) {
+      addTwoHeads();
+      addEpsilon();
+      addVocabulary();
+      return;
+    }
     // Where all layers are of experts there may be none.
     bool isSaid = !file.numbers(name + ".feed_forward_length").empty() ||
                   !file.integer(name + ".expert_feed_forward_length");
@@ -93,6 +100,12 @@ private:
     OfLayers keys = sizes("attention.head_count_kv", heads);
     config["num_key_value_heads"] = keys.most;
     addKinds(keys, parts);
+    if (of.splitsLatents) {
+      addLatents();
+      addEpsilon();
+      addVocabulary();
+      return;
+    }
     head = size("attention.key_length", hidden / std::max<int64_t>(heads, 1));
     if (file.integer(name + ".attention.key_length")) {
       config["head_dim"] = head;
@@ -107,6 +120,118 @@ private:
       bool isLarge = config["num_hidden_layers"] == of.scaledByShare;
       config["query_pre_attn_scalar"] =
           isLarge ? hidden / std::max<int64_t>(heads, 1) : head;
+    }
+  }
+
+  /// The least of a list of integers, or one; the greatest by `most`.
+  int64_t extreme(const std::string &key, bool most) {
+    std::vector<double> all = file.numbers(name + "." + key);
+    bool areSizes = !all.empty();
+    double found = areSizes ? all[0] : 0;
+    for (double each : all) {
+      areSizes =
+          areSizes && each >= 0 && each < 0x1p40 && std::floor(each) == each;
+      found = (most ? each > found : each < found) ? each : found;
+    }
+    if (!areSizes) {
+      fault(Code::InvalidArgument, "expected ", name, ".", key,
+            ", an integer or one for each layer, got others");
+      return 1;
+    }
+    return static_cast<int64_t>(found);
+  }
+
+  /// Gemma 4's: of the layers with a window, and of the others.
+  void addTwoHeads() {
+    config["max_position_embeddings"] = size("context_length");
+    config["num_attention_heads"] = size("attention.head_count");
+    config["num_kv_shared_layers"] = size("attention.shared_kv_layers", 0);
+    config["hidden_size_per_layer_input"] =
+        size("embedding_length_per_layer_input", 0);
+    int64_t width = extreme("feed_forward_length", false),
+            wide = extreme("feed_forward_length", true);
+    config["intermediate_size"] = width;
+    config["use_double_wide_mlp"] = wide != width;
+    if (wide != width && wide != 2 * width) {
+      fault(Code::Unsupported, "expected ", name,
+            ".feed_forward_length of one size, or of twice as much in layers "
+            "that share keys, got others");
+    }
+    head = size("attention.key_length");
+    int64_t ofWindows = size("attention.key_length_swa");
+    config["global_head_dim"] = head;
+    config["head_dim"] = ofWindows;
+    addTwoCounts();
+    // Factors of frequencies that nobody has are those of what is not turned.
+    int64_t turned = 0;
+    if (const GgufTensor *factors = file.find("rope_freqs.weight")) {
+      std::vector<float> values(factors->type->code == 0
+                                    ? static_cast<size_t>(factors->bytes / 4)
+                                    : 0);
+      std::copy_n(factors->data, values.size() * sizeof(float),
+                  reinterpret_cast<uint8_t *>(values.data()));
+      turned = 2 * std::count(values.begin(), values.end(), 1.0F);
+    }
+    if (turned < 1 || turned > head ||
+        size("rope.dimension_count_swa", ofWindows) != ofWindows) {
+      fault(Code::Unsupported,
+            "expected tensor \"rope_freqs.weight\" with 1 for each of some "
+            "pairs of columns, and ",
+            name, ".rope.dimension_count_swa of whole heads, got others");
+    }
+    config["rope_parameters"] = {
+        {"full_attention",
+         {{"rope_type", "proportional"},
+          {"rope_theta",
+           shortest(file.number(name + ".rope.freq_base").value_or(10000))},
+          {"partial_rotary_factor",
+           static_cast<double>(turned) /
+               static_cast<double>(std::max<int64_t>(head, 1))}}},
+        {"sliding_attention",
+         {{"rope_type", "default"},
+          {"rope_theta",
+           shortest(
+               file.number(name + ".rope.freq_base_swa").value_or(10000))}}}};
+  }
+
+  /// Heads of keys, of which a file may have a list.
+  void addTwoCounts() {
+    std::vector<double> keys = file.numbers(name + ".attention.head_count_kv"),
+                        windows = file.numbers(
+                            name + ".attention.sliding_window_pattern");
+    int64_t most = extreme("attention.head_count_kv", true);
+    int64_t counts[2] = {most, most}; // without a window, with one
+    for (size_t i = 0; keys.size() > 1 && i < keys.size(); ++i) {
+      bool hasWindow = i < windows.size() && windows[i] != 0;
+      counts[hasWindow] = static_cast<int64_t>(keys[i]);
+    }
+    config["num_key_value_heads"] = counts[1];
+    config["num_global_key_value_heads"] = counts[0];
+    // Values of layers without a window are their keys where these have none.
+    bool hasValues = true;
+    for (size_t i = 0; i < windows.size(); ++i) {
+      std::string layer = concat("blk.", i, ".");
+      hasValues = hasValues && (!file.find(layer + "attn_k.weight") ||
+                                file.find(layer + "attn_v.weight"));
+    }
+    config["attention_k_eq_v"] = !hasValues;
+  }
+
+  /// Widths of heads whose keys and values are of a latent. Those of the latent
+  /// itself, which the heads share, are no keys of config.json.
+  void addLatents() {
+    bool isAbsorbed =
+        file.integer(name + ".attention.key_length_mla").has_value();
+    int64_t keys = size(isAbsorbed ? "attention.key_length_mla"
+                                   : "attention.key_length"),
+            values = size(isAbsorbed ? "attention.value_length_mla"
+                                     : "attention.value_length");
+    head = size("rope.dimension_count"); // as much as is turned
+    config["qk_rope_head_dim"] = head;
+    config["qk_nope_head_dim"] = keys - head;
+    config["v_head_dim"] = values;
+    if (size("expert_group_count", 1) > 1) {
+      config["topk_method"] = "group_limited_greedy";
     }
   }
 
@@ -184,26 +309,40 @@ private:
     for (const GgufName &key : of.keys) {
       std::string from = concat(name, ".", key.from);
       if (auto flag = file.boolean(from)) {
-        config[key.to] = *flag;
+        at(key.to) = *flag;
       } else if (auto integer = file.integer(from)) {
-        config[key.to] = *integer;
+        at(key.to) = *integer;
       } else if (auto number = file.number(from)) {
-        config[key.to] = shortest(*number);
+        at(key.to) = shortest(*number);
       }
     }
     for (const GgufName &flag : of.flags) {
-      config[flag.to] = isInSomeLayer(flag.from);
+      config[flag.to] = isInSomeLayer(file, flag.from);
+    }
+    for (const GgufName &row : of.rows) {
+      if (const GgufTensor *tensor = file.find(row.from)) {
+        config[row.to] = tensor->shape[0];
+      }
     }
   }
 
-  /// Layers need not be alike.
-  bool isInSomeLayer(std::string_view part) const {
-    const auto &all = file.tensors();
-    return std::any_of(all.begin(), all.end(), [&](const GgufTensor &tensor) {
-      std::string_view full = tensor.name;
-      size_t end = full.substr(0, 4) == "blk." ? full.find('.', 4) : full.npos;
-      return end != full.npos && full.substr(end + 1) == part;
-    });
+  /// A key of config.json, or of an object in it.
+  nlohmann::ordered_json &at(const std::string &key) {
+    size_t end = key.find('/');
+    return end == key.npos ? config[key]
+                           : config[key.substr(0, end)][key.substr(end + 1)];
+  }
+
+  /// Gives keys the names that the model type has for them.
+  void rename() {
+    for (const GgufName &name : of.renames) {
+      if (config.contains(name.from)) {
+        if (name.to) {
+          at(name.to) = config[name.from];
+        }
+        config.erase(name.from);
+      }
+    }
   }
 
   /// The decimal number with the fewest digits that is this f32.
@@ -224,7 +363,7 @@ private:
           file.boolean(name + ".rope.scaling.finetuned").value_or(true);
       config["position_embedding_type"] = isTurned ? "rope" : "nope";
     }
-    if (of.positions == GgufArchitecture::NotTurned) {
+    if (of.positions == GgufArchitecture::NotTurned || of.hasTwoHeads) {
       return;
     }
     double base = file.number(name + ".rope.freq_base").value_or(10000);
@@ -280,10 +419,19 @@ private:
     if (std::string_view(of.modelType) == "gpt_oss") {
       made["truncate"] = false;
     }
+    auto multiplier = scaling("yarn_log_multiplier");
+    if (multiplier) {
+      // Of latents it is a tenth of what scores grow by. Nothing is said of the
+      // other factor, which all models have alike.
+      made["mscale_all_dim"] =
+          shortest(*multiplier * (of.splitsLatents ? 10 : 1));
+      made["mscale"] = made["mscale_all_dim"];
+    }
     for (const char *key : {"yarn_log_multiplier", "yarn_ext_factor",
                             "yarn_attn_factor", "attn_factor"}) {
       double value = scaling(key).value_or(1);
-      if (value != 1) {
+      bool isKnown = key[5] == 'l';
+      if (value != 1 && !isKnown) {
         fault(Code::Unsupported, "expected no ", name, ".rope.scaling.", key,
               ", got ", value, "; import the model's Hugging Face folder");
       }
@@ -328,7 +476,7 @@ private:
     }
     int64_t inner = size("ssm.inner_size"), heads = size("ssm.time_step_rank");
     config[of.valueWidth] = inner / std::max<int64_t>(heads, 1);
-    if (of.states == GgufStates::Delta) {
+    if (of.states != GgufStates::Mamba) {
       addIntervals();
     }
   }
@@ -383,7 +531,9 @@ private:
             layers, " layers, got ", pattern.size());
       return;
     }
-    size_t every = of.windows == GgufWindows::EverySecond ? 2 : 6;
+    size_t every = of.windows == GgufWindows::EverySecond   ? 2
+                   : of.windows == GgufWindows::EveryFourth ? 4
+                                                            : 6;
     nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
     for (size_t i = 0; i < layers; ++i) {
       bool isFull =
@@ -487,6 +637,13 @@ Result<std::string> makeGgufConfig(const GgufFile &file) {
     return std::move(of.error());
   }
   return ConfigMaker(file, **of).run();
+}
+
+std::string findGgufPooling(const GgufFile &file) {
+  std::string name = file.text("general.architecture").value_or("");
+  constexpr const char *words[] = {"", "mean", "cls", "lasttoken"};
+  int64_t type = file.integer(name + ".pooling_type").value_or(0);
+  return type > 0 && type < 4 ? words[type] : "";
 }
 
 } // namespace tfc::rt

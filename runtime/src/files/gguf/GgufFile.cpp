@@ -13,15 +13,7 @@
 
 namespace tfc::rt {
 
-bool isGguf(const std::string &path) {
-  Result<OpenFile> file = OpenFile::open(path);
-  char magic[4];
-  return file && file->isRegular() && file->size() >= sizeof(magic) &&
-         file->read(magic, sizeof(magic), 0) &&
-         std::memcmp(magic, "GGUF", sizeof(magic)) == 0;
-}
-
-Result<std::shared_ptr<GgufFile>> GgufFile::open(const std::string &path) {
+Result<std::shared_ptr<GgufFile>> GgufFile::openOne(const std::string &path) {
   Result<OpenFile> opened = OpenFile::open(path);
   if (!opened) {
     return std::move(opened.error());

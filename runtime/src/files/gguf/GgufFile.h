@@ -1,5 +1,5 @@
-// A GGUF file: metadata and tensors in llama.cpp's names and blocks. Everything
-// is checked against the file when it is opened.
+// A GGUF file, or the parts of one: metadata and tensors in llama.cpp's names
+// and blocks. Everything is checked against the files when they are opened.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_SRC_FILES_GGUF_GGUFFILE_H
 #define TFC_RUNTIME_SRC_FILES_GGUF_GGUFFILE_H
@@ -66,19 +66,25 @@ struct GgufTensor {
   const GgufType *type = nullptr;
   const uint8_t *data = nullptr;
   uint64_t bytes = 0;
+  std::string_view file; // its path, which the GgufFile keeps
 };
 
 class GgufFile {
 public:
-  /// Errors name the file: NotFound, Io, Exhausted, InvalidArgument, and
-  /// Unsupported for what is no fault of the file (a part of a split model,
-  /// blocks that tfc does not read).
+  /// `path` is a file, any part of a model in parts
+  /// ("model-00002-of-00003.gguf"), whose others lie beside it, or a folder
+  /// with one model. Errors name the file: NotFound, Io, Exhausted,
+  /// InvalidArgument, and Unsupported for what is no fault of the file (blocks
+  /// that tfc does not read).
   static Result<std::shared_ptr<GgufFile>> open(const std::string &path);
   ~GgufFile();
   GgufFile(const GgufFile &) = delete;
   GgufFile &operator=(const GgufFile &) = delete;
 
+  /// Of parts the first one's.
   const std::string &path() const { return filePath; }
+  /// Of all parts.
+  std::vector<std::string> paths() const;
   const std::vector<GgufTensor> &tensors() const { return list; }
   const GgufTensor *find(std::string_view name) const;
 
@@ -95,15 +101,20 @@ public:
 private:
   friend class GgufReader;
   GgufFile() = default;
+  static Result<std::shared_ptr<GgufFile>> openOne(const std::string &path);
+  /// Makes this, the first part, the whole model.
+  Status addParts(std::vector<std::shared_ptr<GgufFile>> parts);
 
   std::string filePath;
   void *mapped = nullptr;
   uint64_t mappedBytes = 0;
   std::map<std::string, GgufValue> metadata;
-  std::vector<GgufTensor> list; // in the file's order
+  std::vector<GgufTensor> list;                  // in the files' order
+  std::vector<std::shared_ptr<GgufFile>> others; // parts behind the first
 };
 
-/// Whether a file begins as GGUF files do; no error where it cannot be read.
+/// Whether a file begins as GGUF files do, or a folder has such files (by their
+/// names) and no config.json; no error where it cannot be read.
 bool isGguf(const std::string &path);
 
 /// The tensors of a file under the names and in the order of rows that Hugging
@@ -119,6 +130,10 @@ Result<GgufTensors> nameTensors(const std::shared_ptr<GgufFile> &file);
 /// The config.json of the model, as text, from metadata and tensors. Errors:
 /// Unsupported, InvalidArgument for what it cannot say.
 Result<std::string> makeGgufConfig(const GgufFile &file);
+
+/// How the rows of a text become one vector, in sentence-transformers' words:
+/// "mean", "cls" or "lasttoken"; "" where the file says none.
+std::string findGgufPooling(const GgufFile &file);
 
 } // namespace tfc::rt
 

@@ -16,6 +16,12 @@ int64_t GgufOrder::stored(int64_t place) const {
     int64_t half = width / 2;
     return head * width + inHead % half * 2 + inHead / half;
   }
+  if (kind == Joined) {
+    int64_t group = head / (each + 2), inGroup = head % (each + 2);
+    int64_t moved = inGroup < each ? group * each + inGroup
+                                   : groups * (each + inGroup - each) + group;
+    return moved * width + inHead;
+  }
   return before + (head % each * groups + head / each) * width + inHead;
 }
 
@@ -94,13 +100,41 @@ void GgufIntegers::readFloatZeros(int64_t row, float *zeros) const {
 }
 
 void GgufJoined::decode(int64_t first, int64_t count, float *out) const {
-  auto parts = static_cast<int64_t>(from.size());
+  int64_t each = 0;
+  for (const Run &run : runs) {
+    each += run.rows;
+  }
   for (int64_t row = first; row < first + count; ++row, out += columns) {
-    int64_t expert = row / (parts * own), place = row % (parts * own);
-    int64_t part = inTurns ? place % parts : place / own;
-    int64_t inPart = inTurns ? place / parts : place % own;
-    convertToF32(*from[static_cast<size_t>(part)],
-                 (expert * own + inPart) * columns, columns, out);
+    int64_t group = row / each, place = row % each;
+    const Run *run = runs.data();
+    for (; place >= run->rows; ++run) {
+      place -= run->rows;
+    }
+    convertToF32(*from[run->part],
+                 (run->first + group * run->rows + place) * columns, columns,
+                 out);
+  }
+}
+
+void GgufLatents::decode(int64_t first, int64_t count, float *out) const {
+  int64_t wide = keys->shape[2], high = values->shape[1], each = wide + high;
+  std::vector<float> turned;
+  int64_t made = -1;
+  for (int64_t row = first; row < first + count; ++row, out += columns) {
+    int64_t head = row / each, inHead = row % each;
+    if (inHead >= wide) {
+      convertToF32(*values, (head * high + inHead - wide) * columns, columns,
+                   out);
+      continue;
+    }
+    if (head != made) {
+      turned.resize(static_cast<size_t>(columns * wide));
+      convertToF32(*keys, head * columns * wide, columns * wide, turned.data());
+      made = head;
+    }
+    for (int64_t column = 0; column < columns; ++column) {
+      out[column] = turned[static_cast<size_t>(column * wide + inHead)];
+    }
   }
 }
 

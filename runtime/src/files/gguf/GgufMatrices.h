@@ -11,12 +11,14 @@ namespace tfc::rt {
 
 /// Rows (or columns) that the file has in another order than Hugging Face.
 struct GgufOrder {
-  enum Kind { Same, Pairs, Heads };
+  enum Kind { Same, Pairs, Heads, Joined };
   Kind kind = Same;
   int64_t width = 1; // of a head
   /// Of Heads: as many as are not moved in front of them, and of the others
   /// `groups` of `each`, a group one after the other; in the file the first
-  /// ones of all groups come first.
+  /// ones of all groups come first. Of Joined: groups of `each` heads of
+  /// queries, one of keys and one of values; in the file all queries come
+  /// first.
   int64_t before = 0, groups = 1, each = 1;
 
   /// Of Pairs, neighbours in the file are halves of a head apart.
@@ -72,13 +74,26 @@ private:
   int64_t blocks() const { return columns / from.type->elements; }
 };
 
-/// Of each expert `own` rows of one or two tensors, the first one's in front or
-/// in turns.
+/// Rows of one or two tensors. They are in groups (experts, heads) of some runs
+/// each, of which a tensor has that of each group one after the other.
 class GgufJoined : public QuantizedMatrix {
 public:
+  struct Run {
+    size_t part;
+    int64_t first, rows; // in the tensor, of a group
+  };
   std::vector<std::shared_ptr<const Tensor>> from;
-  int64_t own = 1;
-  bool inTurns = false;
+  std::vector<Run> runs;
+
+  void decode(int64_t first, int64_t count, float *out) const override;
+};
+
+/// What makes keys and values of a latent: of each head rows of keys and of
+/// values. In the file these are two tensors, [heads, columns, keys] and
+/// [heads, values, columns].
+class GgufLatents : public QuantizedMatrix {
+public:
+  std::shared_ptr<const Tensor> keys, values;
 
   void decode(int64_t first, int64_t count, float *out) const override;
 };

@@ -51,15 +51,14 @@ std::string replaceBeginning(std::string_view name,
 
 /// "blk.7.attn_q.weight": the layer and what it calls the tensor.
 struct LayerPart {
-  std::string layer, part; // "model.layers.7.", "" where it is of no layer
+  std::string layer, part; // "7.", "" where it is of no layer
 };
 
 LayerPart splitName(const std::string &name) {
   size_t end = name.rfind("blk.", 0) == 0 ? name.find('.', 4) : name.npos;
   return end == name.npos
              ? LayerPart{"", name}
-             : LayerPart{concat("model.layers.", name.substr(4, end - 4), "."),
-                         name.substr(end + 1)};
+             : LayerPart{name.substr(4, end - 3), name.substr(end + 1)};
 }
 
 class Namer {
@@ -81,6 +80,11 @@ public:
         return std::move(status.error());
       }
     }
+    for (auto &[layer, join] : latents) {
+      if (Status status = finishLatents(layer, join); !status) {
+        return std::move(status.error());
+      }
+    }
     for (const auto &[type, count] : counts) {
       made.formats.push_back(concat("quantised: GGUF ", type, ": ", count,
                                     count == 1 ? " matrix" : " matrices"));
@@ -99,21 +103,20 @@ private:
   const GgufArchitecture &of;
   GgufTensors made;
   std::map<std::string, size_t> counts;
-  std::map<std::string, Join> joins;
+  std::map<std::string, Join> joins, latents;
 
   /// Whether it is of a layer behind the model's, which guesses a token more.
   bool guesses(const GgufTensor &tensor) const {
     int64_t more = size("nextn_predict_layers"), all = size("block_count");
     std::string layer = splitName(tensor.name).layer;
-    constexpr size_t start = std::string_view("model.layers.").size();
     return more > 0 && !layer.empty() &&
-           std::atoll(layer.c_str() + start) >= all - more;
+           std::atoll(layer.c_str()) >= all - more;
   }
 
   template <typename... Ts>
-  Error fault(const std::string &name, const Ts &...parts) const {
-    return makeError(Code::InvalidArgument, file->path(), ": tensor ",
-                     quoteName(name), ": expected ", parts...);
+  static Error fault(const GgufTensor &tensor, const Ts &...parts) {
+    return makeError(Code::InvalidArgument, tensor.file, ": tensor ",
+                     quoteName(tensor.name), ": expected ", parts...);
   }
 
   /// Hugging Face's name of a tensor; its own where there is none.
@@ -126,7 +129,7 @@ private:
     }
     std::string part = replaceBeginning(split.part, of.layers);
     part = part.empty() ? replaceBeginning(split.part, layerNames) : part;
-    return part.empty() ? name : split.layer + part;
+    return part.empty() ? name : of.layersAre + split.layer + part;
   }
 
   /// How the file has what this tensor is.
@@ -165,13 +168,16 @@ private:
           most(isKey ? "attention.head_count_kv" : "attention.head_count");
       heads = heads > 0 ? heads : most("attention.head_count");
       if (heads < 1 || rows % heads != 0 || rows / heads % 2 != 0) {
-        return fault(tensor.name, "an even number of rows for each of ", heads,
+        return fault(tensor, "an even number of rows for each of ", heads,
                      " heads, got ", rows, " rows");
       }
       form.rows.kind = GgufOrder::Pairs;
       form.rows.width = rows / heads;
     }
-    if (of.states == GgufStates::Delta) {
+    if (of.joinsHeads && part.rfind("attn_qkv.", 0) == 0) {
+      return formOfHeads(tensor, form);
+    }
+    if (of.states == GgufStates::Delta || of.states == GgufStates::Grouped) {
       return formOfState(tensor, part, form);
     }
     if (of.states == GgufStates::Mamba) {
@@ -180,6 +186,41 @@ private:
       form.change = part == "ssm_a" ? GgufChange::NegativePower : form.change;
     }
     return form;
+  }
+
+  /// Heads of queries beside those of keys and values that they belong to.
+  Result<Form> formOfHeads(const GgufTensor &tensor, Form form) const {
+    int64_t queries = most("attention.head_count"),
+            keys = most("attention.head_count_kv"), rows = tensor.shape.front();
+    keys = keys > 0 ? keys : queries;
+    if (keys < 1 || queries % keys != 0 || rows % (queries + 2 * keys) != 0) {
+      return fault(tensor, "rows for ", queries, " heads of queries and ", keys,
+                   " of keys and values each, got ", rows);
+    }
+    form.rows.kind = GgufOrder::Joined;
+    form.rows.width = rows / (queries + 2 * keys);
+    form.rows.groups = keys;
+    form.rows.each = queries / keys;
+    return form;
+  }
+
+  /// Of a layer's state: heads of keys and of values, columns of values, and
+  /// those of a head of keys; whether they go together.
+  struct StateSizes {
+    int64_t keys = 0, heads = 0, inner = 0, state = 0;
+    bool isGood = false;
+  };
+
+  StateSizes stateSizes() const {
+    StateSizes sizes = {size("ssm.group_count"), size("ssm.time_step_rank"),
+                        size("ssm.inner_size"), size("ssm.state_size"), false};
+    constexpr int64_t most = int64_t(1) << 20;
+    sizes.isGood = sizes.heads >= 1 && sizes.heads <= most && sizes.keys >= 1 &&
+                   sizes.heads % sizes.keys == 0 &&
+                   sizes.inner % sizes.heads == 0 &&
+                   sizes.inner / sizes.heads <= most && sizes.state >= 0 &&
+                   sizes.state <= most;
+    return sizes;
   }
 
   /// Heads of values lie group by group, each with its head of keys; in the
@@ -199,29 +240,25 @@ private:
     if (part == "ssm_a") {
       form.change = GgufChange::NegativePower;
     }
-    if (!among(ofHeads) && !among(ofColumns) && !isOut) {
+    bool isMoved = among(ofHeads) || among(ofColumns) || isOut;
+    if (!isMoved || of.states == GgufStates::Grouped) {
       return form;
     }
-    int64_t keys = size("ssm.group_count"), heads = size("ssm.time_step_rank"),
-            inner = size("ssm.inner_size"), state = size("ssm.state_size");
-    constexpr int64_t most = int64_t(1) << 20;
-    bool isGood = heads >= 1 && heads <= most && keys >= 1 &&
-                  heads % keys == 0 && inner % heads == 0 &&
-                  inner / heads <= most && state >= 0 && state <= most;
+    StateSizes sizes = stateSizes();
     GgufOrder order;
     int64_t expected = -1;
-    if (isGood) {
+    if (sizes.isGood) {
       order.kind = GgufOrder::Heads;
-      order.groups = keys;
-      order.each = heads / keys;
-      order.width = among(ofHeads) ? 1 : inner / heads;
+      order.groups = sizes.keys;
+      order.each = sizes.heads / sizes.keys;
+      order.width = among(ofHeads) ? 1 : sizes.inner / sizes.heads;
       bool hasAll = part == "attn_qkv.weight" || part == "ssm_conv1d.weight";
-      order.before = hasAll ? 2 * keys * state : 0;
-      expected = order.before + heads * order.width;
+      order.before = hasAll ? 2 * sizes.keys * sizes.state : 0;
+      expected = order.before + sizes.heads * order.width;
     }
     int64_t found = isOut ? tensor.shape.back() : tensor.shape.front();
     if (found != expected) {
-      return fault(tensor.name, isOut ? "columns" : "rows",
+      return fault(tensor, isOut ? "columns" : "rows",
                    " for heads as ssm.group_count, ssm.time_step_rank, "
                    "ssm.inner_size and ssm.state_size say, got ",
                    found);
@@ -235,14 +272,21 @@ private:
     for (const GgufJoin &join : of.joins) {
       bool isFirst = split.part == join.first;
       if (isFirst || (join.second && split.part == join.second)) {
-        Join &own = joins[split.layer + join.to];
+        Join &own = joins[of.layersAre + split.layer + join.to];
         own.as = &join;
         (isFirst ? own.first : own.second) = make(from, from.name, {});
         return {};
       }
     }
+    if (of.splitsLatents &&
+        (split.part == "attn_k_b.weight" || split.part == "attn_v_b.weight")) {
+      Join &own = latents[of.layersAre + split.layer];
+      (split.part[5] == 'k' ? own.first : own.second) =
+          make(from, from.name, {});
+      return {};
+    }
     std::string name = nameOf(from.name);
-    size_t expert = name.find("{e}");
+    size_t expert = std::min(name.find("{e}"), name.find("{h}"));
     if (expert != name.npos) {
       return addExperts(from, name, expert);
     }
@@ -251,19 +295,21 @@ private:
       return std::move(form.error());
     }
     if (from.shape.size() == 1 && from.type->decode) {
-      return fault(from.name, "a vector of floats, got ", from.type->name,
+      return fault(from, "a vector of floats, got ", from.type->name,
                    " blocks");
     }
     made.tensors.push_back(make(from, name, *form));
     return {};
   }
 
-  /// A tensor for each expert.
+  /// A tensor for each expert, or head.
   Status addExperts(const GgufTensor &from, const std::string &name,
                     size_t place) {
-    if (from.shape.size() != 3) {
-      return fault(from.name,
-                   "three axes, of which the first are experts, got ",
+    bool isHead = name[place + 1] == 'h';
+    if (from.shape.size() != (isHead ? 2U : 3U)) {
+      return fault(from,
+                   isHead ? "two axes, of which the first are heads, got "
+                          : "three axes, of which the first are experts, got ",
                    from.shape.size());
     }
     GgufTensor own = from;
@@ -284,6 +330,9 @@ private:
     const Tensor *first = join.first.get(), *second = join.second.get();
     bool isWhole = first && (second || !join.as->second);
     bool isMatrix = join.as->isMatrix;
+    if (isWhole && join.as->isOfStates) {
+      return finishStates(name, join);
+    }
     bool isAlike =
         isWhole && (!second || first->shape == second->shape) &&
         ((first->shape.size() == 3 && !isMatrix) || first->shape.size() == 2);
@@ -300,12 +349,14 @@ private:
     if (second) {
       matrix->from.push_back(join.second);
     }
-    matrix->inTurns = join.as->inTurns;
     auto parts = static_cast<int64_t>(matrix->from.size());
     bool hasColumns = isMatrix || first->shape.size() == 3;
-    matrix->own = first->shape[isMatrix ? 0 : 1];
+    int64_t own = first->shape[isMatrix ? 0 : 1];
+    for (size_t part = 0; part < matrix->from.size(); ++part) {
+      matrix->runs.push_back({part, 0, join.as->inTurns ? 1 : own});
+    }
     matrix->columns = hasColumns ? first->shape.back() : 1;
-    matrix->rows = (isMatrix ? 1 : first->shape[0]) * parts * matrix->own;
+    matrix->rows = (isMatrix ? 1 : first->shape[0]) * parts * own;
     bool isOneType = !second || second->dtype == first->dtype;
     matrix->dtype = isOneType ? first->dtype : DType::F32;
     matrix->isOutIn = true;
@@ -327,6 +378,78 @@ private:
     return {};
   }
 
+  /// Of each head of keys its queries, its keys, and its values with their
+  /// gates, which the file has apart.
+  Status finishStates(const std::string &name, const Join &join) {
+    StateSizes sizes = stateSizes();
+    const Tensor &all = *join.first, &gates = *join.second;
+    int64_t own = sizes.isGood ? sizes.inner / sizes.keys : 0,
+            before = 2 * sizes.keys * sizes.state;
+    bool isAlike = sizes.isGood && all.shape.size() == 2 &&
+                   gates.shape.size() == 2 && all.shape[1] == gates.shape[1] &&
+                   all.shape[0] == before + sizes.inner &&
+                   gates.shape[0] == sizes.inner;
+    if (!isAlike) {
+      return makeError(Code::InvalidArgument, file->path(), ": tensors ",
+                       join.as->first, " and ", join.as->second, " of ",
+                       quoteName(name),
+                       ": expected rows for heads as ssm.group_count, "
+                       "ssm.time_step_rank, ssm.inner_size and ssm.state_size "
+                       "say, got others");
+    }
+    auto matrix = std::make_shared<GgufJoined>();
+    matrix->from = {join.first, join.second};
+    matrix->runs = {{0, 0, sizes.state},
+                    {0, sizes.keys * sizes.state, sizes.state},
+                    {0, before, own},
+                    {1, 0, own}};
+    matrix->rows = before + 2 * sizes.inner;
+    matrix->columns = all.shape[1];
+    matrix->dtype = all.dtype == gates.dtype ? all.dtype : DType::F32;
+    matrix->parts = {&all, &gates};
+    Tensor tensor;
+    tensor.name = name;
+    tensor.dtype = matrix->dtype;
+    tensor.shape = {matrix->rows, matrix->columns};
+    tensor.bytes = static_cast<uint64_t>(tensor.elements()) * sizeof(float);
+    tensor.file = all.file;
+    tensor.quantized = std::move(matrix);
+    made.tensors.push_back(std::make_shared<const Tensor>(std::move(tensor)));
+    return {};
+  }
+
+  /// The one matrix that a folder has of a layer's.
+  Status finishLatents(const std::string &layer, const Join &join) {
+    const Tensor *keys = join.first.get(), *values = join.second.get();
+    bool isAlike = keys && values && keys->shape.size() == 3 &&
+                   values->shape.size() == 3 &&
+                   keys->shape[0] == values->shape[0] &&
+                   keys->shape[1] == values->shape[2];
+    if (!isAlike) {
+      return makeError(Code::InvalidArgument, file->path(),
+                       ": tensors attn_k_b.weight and attn_v_b.weight of ",
+                       quoteName(layer),
+                       ": expected both, of as many heads and of one latent, "
+                       "got others");
+    }
+    auto matrix = std::make_shared<GgufLatents>();
+    matrix->keys = join.first;
+    matrix->values = join.second;
+    matrix->columns = keys->shape[1];
+    matrix->rows = keys->shape[0] * (keys->shape[2] + values->shape[1]);
+    matrix->dtype = keys->dtype == values->dtype ? keys->dtype : DType::F32;
+    matrix->parts = {keys, values};
+    Tensor tensor;
+    tensor.name = layer + "self_attn.kv_b_proj.weight";
+    tensor.dtype = matrix->dtype;
+    tensor.shape = {matrix->rows, matrix->columns};
+    tensor.bytes = static_cast<uint64_t>(tensor.elements()) * sizeof(float);
+    tensor.file = keys->file;
+    tensor.quantized = std::move(matrix);
+    made.tensors.push_back(std::make_shared<const Tensor>(std::move(tensor)));
+    return {};
+  }
+
   std::shared_ptr<const Tensor>
   make(const GgufTensor &from, const std::string &name, const Form &form) {
     Tensor tensor;
@@ -335,7 +458,7 @@ private:
     tensor.shape = from.shape;
     tensor.data = from.data;
     tensor.bytes = from.bytes;
-    tensor.file = file->path();
+    tensor.file = from.file;
     tensor.isMapped = true;
     if (form.isVector) {
       tensor.shape = {tensor.elements()};

@@ -104,6 +104,7 @@ Status GgufReader::readTensor(std::vector<uint64_t> &offsets) {
   }
   GgufTensor tensor;
   tensor.name = name;
+  tensor.file = file.filePath;
   if (axes < 1 || axes > 4) {
     return invalid("tensor ", quoteName(name), ": expected 1 to 4 axes, got ",
                    axes);
@@ -194,12 +195,6 @@ Status GgufReader::run() {
   }
   if (Status status = readMetadata(numValues); !status) {
     return status;
-  }
-  int64_t parts = file.integer("split.count").value_or(1);
-  if (parts > 1) {
-    return makeError(Code::Unsupported, file.filePath,
-                     ": expected a whole model, got one of ", parts,
-                     " parts; join them with llama-gguf-split --merge");
   }
   std::vector<uint64_t> offsets;
   std::set<std::string_view> names;
