@@ -82,6 +82,22 @@ template <typename Op> static std::optional<int64_t> countNumbers(Op op) {
   return llvm::checkedMul(keys, widthOf(op.getValue()));
 }
 
+/// Of a decay for each number of the matrices.
+template <typename Op> static LogicalResult verifyRates(Op op, Value rate) {
+  // recurrence_c7
+  if (failed(expectSize(op, "a log_rate with rows", rowsOf(rate),
+                        widthOf(op.getKey()) / op.getKeyHeads(),
+                        "the keys of a head")) ||
+      failed(expectSize(op, "a log_rate of width", widthOf(rate),
+                        widthOf(op.getValue()), "the width of the value"))) {
+    return failure();
+  }
+  // recurrence_c8
+  return op.getRule() == RecurrenceRule::Add
+             ? success()
+             : op.emitOpError("expected rule add beside a log_rate, got delta");
+}
+
 /// Of recurrence and ragged_recurrence.
 template <typename Op> static LogicalResult verifyRecurrence(Op op) {
   auto heads = static_cast<int64_t>(op.getHeads());
@@ -107,9 +123,12 @@ template <typename Op> static LogicalResult verifyRecurrence(Op op) {
     }
   }
   // recurrence_c3
+  Value rate = op.getLogRate();
+  int64_t parts = rate ? widthOf(op.getValue()) : heads;
+  const char *why = rate ? "the width of the value" : "heads";
   for (auto [what, value] : {std::pair{"decay of width", op.getDecay()},
                              std::pair{"beta of width", op.getBeta()}}) {
-    if (failed(expectSize(op, what, widthOf(value), heads, "heads"))) {
+    if (failed(expectSize(op, what, widthOf(value), parts, why))) {
       return failure();
     }
   }
@@ -123,9 +142,11 @@ template <typename Op> static LogicalResult verifyRecurrence(Op op) {
     return failure();
   }
   // recurrence_c6
-  return op.getSkip() ? expectSize(op, "skip of length", widthOf(op.getSkip()),
-                                   heads, "heads")
-                      : success();
+  if (op.getSkip() && failed(expectSize(op, "skip of length",
+                                        widthOf(op.getSkip()), parts, why))) {
+    return failure();
+  }
+  return rate ? verifyRates(op, rate) : success();
 }
 
 LogicalResult RecurrenceOp::inferReturnTypes(MLIRContext *,

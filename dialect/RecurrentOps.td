@@ -50,7 +50,7 @@ def Transformer_CausalConvOp
 
 def Transformer_RecurrenceOp
     : Transformer_RowsOp<"recurrence", [
-        Transformer_AcceptsStridedRows,
+        AttrSizedOperandSegments, Transformer_AcceptsStridedRows,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a matrix of keys to values, by head, that tokens change";
   let description = [{
@@ -67,34 +67,51 @@ def Transformer_RecurrenceOp
     of Mamba-2 (Dao and Gu 2024, arXiv:2405.21060), whose C, B and x are q, k
     and v.
 
+    With `log_rate` every number of the matrices has a decay of its own, which
+    is the selective state space of Mamba (Gu and Dao 2023, arXiv:2312.00752).
+    Decay, beta and skip then have a column for each value, and in column c
+
+        S[i,c] = exp(-exp(log_rate[i,c]) decay[c]) S[i,c]
+
     ```mlir
     %y = transformer.recurrence %q, %k, %v, %decay, %beta, %state[%layer] at 0,
            %batch heads 6 key_heads 2
            : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
              tensor<?x6xf32>, tensor<?x6xf32>,
              !transformer.state<layers = 2, width = 210>
+    %z = transformer.recurrence %c, %b, %x, %dt, %dt, %state[%layer] at 0,
+           %batch heads 1 key_heads 1 rule add log_rate %a
+           : tensor<?x7xf32>, tensor<?x7xf32>, tensor<?x30xf32>,
+             tensor<?x30xf32>, tensor<?x30xf32>,
+             !transformer.state<layers = 2, width = 210>, tensor<7x30xf32>
     ```
 
     Shapes: query and key `[T, key_heads * N]`, value and result
-    `[T, heads * P]`, decay and beta `[T, heads]`, skip `[heads]`.
+    `[T, heads * P]`, log_rate `[N, heads * P]`; decay and beta `[T, heads]`,
+    skip `[heads]`, or, with log_rate, `[T, heads * P]` and `[heads * P]`.
 
     `k^T (decay S)` is computed as `decay (k^T S)`. Sums go through the keys in
     order, from 0, a multiply-add a term, and `skip v` is added last, by one; so
-    is `decay S + k d`, the product `decay S` being rounded first.
+    is `decay S + k d`, the product `decay S` being rounded first, and `d` being
+    the rounded product of beta and v where tokens add.
 
     Constraints:
     * C1. heads is a positive multiple of key_heads.
     * C2. query and key are equally wide, a multiple of key_heads; value's width
       is one of heads.
-    * C3. decay and beta have a column for each head.
+    * C3. decay and beta have a column for each head, or, with log_rate, for
+      each value.
     * C4. the heads' matrices from `first` on are within the state.
     * C5. a constant layer is one of the state's.
-    * C6. skip has an element for each head.
+    * C6. skip has an element for each head, or, with log_rate, for each value.
+    * C7. log_rate has a row for each key of a head and a column for each value.
+    * C8. with log_rate the rule is add.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_Rows:$key,
                        Transformer_Rows:$value, Transformer_Rows:$decay,
                        Transformer_Rows:$beta,
                        Optional<Transformer_Vector>:$skip,
+                       Optional<Transformer_Matrix>:$log_rate,
                        Transformer_StateType:$state, Index:$layer,
                        Transformer_BatchType:$batch, I64Attr:$first,
                        I64Attr:$heads, I64Attr:$key_heads,
@@ -104,9 +121,9 @@ def Transformer_RecurrenceOp
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $decay `,` $beta `,` $state `[` $layer `]`
     `at` $first `,` $batch `heads` $heads `key_heads` $key_heads
-    (`rule` $rule^)? (`skip` $skip^)? attr-dict `:` type($query) `,` type($key)
+    (`rule` $rule^)? (`skip` $skip^)? (`log_rate` $log_rate^)? attr-dict `:` type($query) `,` type($key)
     `,` type($value) `,` type($decay) `,` type($beta) `,` type($state)
-    (`,` type($skip)^)?
+    (`,` type($skip)^)? (`,` type($log_rate)^)?
     `` custom<RowsAs>(type($result), ref(type($value)))
   }];
 }
@@ -169,7 +186,7 @@ def Transformer_RaggedConvOp
 
 def Transformer_RaggedRecurrenceOp
     : Transformer_StructuredOp<"ragged_recurrence", [
-        DestinationStyleOpInterface, Transformer_AcceptsStridedRows]> {
+        AttrSizedOperandSegments, DestinationStyleOpInterface, Transformer_AcceptsStridedRows]> {
   let summary = "a recurrence over what the step says of sequences";
   let description = [{
     The result of `transformer.recurrence`, written to `init`. Rows of 16 bits
@@ -185,6 +202,7 @@ def Transformer_RaggedRecurrenceOp
                        Transformer_RowsOrBuffer:$decay,
                        Transformer_RowsOrBuffer:$beta,
                        Optional<Transformer_VectorOrBuffer>:$skip,
+                       Optional<Transformer_MatrixOrBuffer>:$log_rate,
                        Transformer_StateType:$state, Index:$layer,
                        Transformer_BatchType:$batch,
                        Transformer_RowsOrBuffer:$init, I64Attr:$first,
@@ -195,10 +213,10 @@ def Transformer_RaggedRecurrenceOp
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $decay `,` $beta `,` $state `[` $layer `]`
     `at` $first `,` $batch `heads` $heads `key_heads` $key_heads
-    (`rule` $rule^)? (`skip` $skip^)? `outs` `(` $init `:` type($init) `)`
-    attr-dict `:` type($query) `,` type($key) `,` type($value) `,`
-    type($decay) `,` type($beta) `,` type($state) (`,` type($skip)^)?
-    (`->` type($result)^)?
+    (`rule` $rule^)? (`skip` $skip^)? (`log_rate` $log_rate^)? `outs` `(` $init
+    `:` type($init) `)` attr-dict `:` type($query) `,` type($key) `,`
+    type($value) `,` type($decay) `,` type($beta) `,` type($state)
+    (`,` type($skip)^)? (`,` type($log_rate)^)? (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {

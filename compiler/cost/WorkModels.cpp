@@ -206,7 +206,7 @@ struct RecurrenceModel
     : WorkOpInterface::ExternalModel<RecurrenceModel, RaggedRecurrenceOp> {
   /// A number of a matrix is scaled, changed by a product, and a term of two
   /// sums, of which one is not wanted where tokens add: seven operations a
-  /// token, or five.
+  /// token, or five, and an exponential of a product where each has a decay.
   std::optional<Work> getWork(Operation *op, const StepSizes &sizes) const {
     auto recurrence = cast<RaggedRecurrenceOp>(op);
     std::optional<double> values = sizes.elements(recurrence.getInit());
@@ -221,7 +221,8 @@ struct RecurrenceModel
                             static_cast<int64_t>(recurrence.getKeyHeads()));
     Work work;
     bool adds = recurrence.getRule() == RecurrenceRule::Add;
-    work.others = (adds ? 5 : 7) * *values * keys;
+    int64_t operations = recurrence.getLogRate() ? 7 : adds ? 5 : 7;
+    work.others = static_cast<double>(operations) * *values * keys;
     work.bytes = stateBytes(
         keys * static_cast<double>(widthOf(recurrence.getValue())), sizes);
     return work;

@@ -85,6 +85,12 @@ static void print(const spec::Ngram &ngram, raw_ostream &os) {
 }
 
 static void print(const spec::Recurrent &recurrent, raw_ostream &os) {
+  if (recurrent.kind == spec::Recurrent::Kind::Mamba) {
+    os << "Mamba, " << recurrent.valueWidth() << " columns of "
+       << recurrent.keyDim << " numbers, times of " << recurrent.rank
+       << " columns; a convolution over " << recurrent.kernel << " tokens";
+    return;
+  }
   if (recurrent.kind == spec::Recurrent::Kind::Mamba2) {
     os << "Mamba-2, ";
   }

@@ -77,6 +77,11 @@ static std::string describe(const spec::Ngram &ngram) {
 }
 
 static std::string describe(const spec::Recurrent &recurrent) {
+  if (recurrent.kind == spec::Recurrent::Kind::Mamba) {
+    return formatText("%lld columns of %lld numbers",
+                      static_cast<long long>(recurrent.valueDim),
+                      static_cast<long long>(recurrent.keyDim));
+  }
   return formatText("%lld heads of %lld x %lld",
                     static_cast<long long>(recurrent.valueHeads),
                     static_cast<long long>(recurrent.keyDim),

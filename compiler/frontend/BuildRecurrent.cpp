@@ -1,5 +1,5 @@
-// Sublayers that keep a state: the gated convolution, the gated delta rule and
-// Mamba-2.
+// Sublayers that keep a state: the gated convolution, the gated delta rule,
+// Mamba-2 and Mamba.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/frontend/BuildRecurrent.h"
 
@@ -25,7 +25,10 @@ public:
         next(first), x(x) {}
 
   Value linear(const char *part, bool bias = false) {
-    return path.linear(x, stem(part), bias, position.weights);
+    return linear(x, part, bias);
+  }
+  Value linear(Value rows, const char *part, bool bias) {
+    return path.linear(rows, stem(part), bias, position.weights);
   }
   /// scale * linear(x)
   Value scaled(const char *part, double scale) {
@@ -101,10 +104,45 @@ Value tfc::buildConv(PathBuilder &path, const spec::Conv &conv,
   return b.output(b.multiply(y, outGate, Activation::Identity), conv.bias);
 }
 
+/// Mamba: what decays, and how a token changes and reads it, are products of
+/// its values.
+static Value buildSelective(PathBuilder &path, const spec::Recurrent &recurrent,
+                            const std::string &name,
+                            const LayerContext &context,
+                            const LayerPosition &position, int64_t first,
+                            Value x) {
+  int64_t matrix = recurrent.keyDim * recurrent.valueWidth();
+  PartBuilder b(path, name, context, position, first + matrix, x);
+  Value gate = b.linear("gate", recurrent.bias);
+  Value v = path.activation(
+      b.conv(b.linear("v", recurrent.bias), "v_conv", recurrent.convBias),
+      spec::Activation::Silu, name + ".v_conv.act");
+  auto project = [&](const char *part) {
+    Value y = b.linear(v, part, /*bias=*/false);
+    return recurrent.norm ? path.norm(y, *recurrent.norm,
+                                      b.stem(part) + "_norm", position.weights)
+                          : y;
+  };
+  Value time = project("time"), k = project("k"), q = project("q");
+  using transformer::Activation;
+  OpBuilder &builder = path.getBuilder();
+  time = transformer::ActivationOp::create(
+      builder, path.loc(name + ".decay.act"), Activation::Softplus,
+      b.linear(time, "decay", /*bias=*/true));
+  Value y = transformer::RecurrenceOp::create(
+      builder, path.loc(name), q, k, v, time, time, b.weight("skip"),
+      b.weight("log_rate"), context.state, position.state, context.batch, first,
+      /*heads=*/1, /*key_heads=*/1, transformer::RecurrenceRule::Add);
+  return b.linear(b.multiply(y, gate, Activation::Silu), "o", recurrent.bias);
+}
+
 Value tfc::buildRecurrent(PathBuilder &path, const spec::Recurrent &recurrent,
                           const std::string &name, const LayerContext &context,
                           const LayerPosition &position, int64_t first,
                           Value x) {
+  if (recurrent.kind == spec::Recurrent::Kind::Mamba) {
+    return buildSelective(path, recurrent, name, context, position, first, x);
+  }
   // The matrices come first in the state, then what convolutions keep.
   int64_t matrices = recurrent.keyDim * recurrent.valueWidth();
   PartBuilder b(path, name, context, position, first + matrices, x);
@@ -143,8 +181,8 @@ Value tfc::buildRecurrent(PathBuilder &path, const spec::Recurrent &recurrent,
   using transformer::RecurrenceRule;
   Value y = transformer::RecurrenceOp::create(
       builder, path.loc(name), q, k, v, decay, beta,
-      isMamba ? b.weight("skip") : Value(), context.state, position.state,
-      context.batch, first, heads, keyHeads,
+      isMamba ? b.weight("skip") : Value(), /*log_rate=*/Value(), context.state,
+      position.state, context.batch, first, heads, keyHeads,
       isMamba ? RecurrenceRule::Add : RecurrenceRule::Delta);
   auto normed = [&](int64_t parts) {
     return recurrent.norm ? path.norm(y, *recurrent.norm, name + ".norm",

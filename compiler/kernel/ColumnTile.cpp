@@ -66,9 +66,9 @@ void ColumnTile::storeSpread(ValueRange values, Value rows, Value row,
   }
 }
 
-Values ColumnTile::loadVector(Value vector) {
+Values ColumnTile::loadVector(Value vector, Value offset) {
   return llvm::map_to_vector(pieces, [&](const ColumnPiece &piece) -> Value {
-    Value place = at(piece);
+    Value place = at(piece, offset);
     return piece.width == 1
                ? k.loadFloat(vector, place)
                : vector::LoadOp::create(k.builder(), f32Vector(k, piece.width),

@@ -31,9 +31,9 @@ public:
   /// Column c at `stride` c + `offset` of the row.
   void storeSpread(mlir::ValueRange values, mlir::Value rows, mlir::Value row,
                    int64_t stride, int64_t offset);
-  /// The columns of a vector, or of column `column` of a matrix with a row for
-  /// each of ours.
-  Values loadVector(mlir::Value vector);
+  /// The columns of a vector (`offset` is what they are behind), or of column
+  /// `column` of a matrix with a row for each of ours.
+  Values loadVector(mlir::Value vector, mlir::Value offset = {});
   Values loadTransposed(mlir::Value matrix, mlir::Value column);
 
   /// The columns of f32 numbers at `address`, and back.

@@ -4,6 +4,7 @@
 #include "compiler/kernel/ExpandRecurrent.h"
 
 #include "compiler/kernel/ColumnTile.h"
+#include "compiler/kernel/ExpandSelective.h"
 #include "compiler/kernel/StepFields.h"
 #include "dialect/ShapeUtils.h"
 
@@ -203,7 +204,11 @@ void tfc::expandRecurrence(transformer::RaggedRecurrenceOp op, Value step,
       vectors, [&](Value sequence, ValueRange places, ColumnTile &tile) {
         SequenceState state =
             loadState(k, step, layout, sequence, op.getLayer(), op.getFirst());
-        RecurrenceEmitter(k, op, state, places.front(), tile).emit();
+        if (op.getLogRate()) {
+          emitSelective(k, op, state, places.front(), tile);
+        } else {
+          RecurrenceEmitter(k, op, state, places.front(), tile).emit();
+        }
       });
   rewriter.eraseOp(op);
 }

@@ -41,8 +41,9 @@ struct LowerRecurrence : OpRewritePattern<transformer::RecurrenceOp> {
         emptyRows(b, value, transformer::widthOf(value), elementOf(op));
     rewriter.replaceOpWithNewOp<transformer::RaggedRecurrenceOp>(
         op, init.getType(), op.getQuery(), op.getKey(), value, op.getDecay(),
-        op.getBeta(), op.getSkip(), op.getState(), op.getLayer(), op.getBatch(),
-        init, op.getFirst(), op.getHeads(), op.getKeyHeads(), op.getRule());
+        op.getBeta(), op.getSkip(), op.getLogRate(), op.getState(),
+        op.getLayer(), op.getBatch(), init, op.getFirst(), op.getHeads(),
+        op.getKeyHeads(), op.getRule());
     return success();
   }
 };

@@ -183,6 +183,9 @@ struct RecurrenceInputs {
   int64_t heads, keyHeads;
   transformer::RecurrenceRule rule = transformer::RecurrenceRule::Delta;
   const Matrix *skip = nullptr; // [1, heads]
+  /// [keys of a head, values]: then every number has its own decay, and decay,
+  /// beta and skip have a column for each value.
+  const Matrix *logRate = nullptr;
 };
 /// The same of a recurrence, whose state is a matrix of keys to values for each
 /// head.

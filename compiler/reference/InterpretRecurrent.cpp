@@ -62,7 +62,8 @@ LogicalResult Interpreter::runOp(RecurrenceOp op) {
                           static_cast<int64_t>(op.getHeads()),
                           static_cast<int64_t>(op.getKeyHeads()),
                           op.getRule(),
-                          rowsOrNull(op.getSkip())};
+                          rowsOrNull(op.getSkip()),
+                          rowsOrNull(op.getLogRate())};
   Matrix result(inputs.value.rows, inputs.value.cols);
   int64_t numbers = inputs.key.cols / inputs.keyHeads * inputs.value.cols;
   for (const Sequence &sequence : step.sequences) {

@@ -42,20 +42,25 @@ void recurrence(const RecurrenceInputs &in, const Sequence &sequence,
     for (int64_t t = sequence.first; t < sequence.first + sequence.count; ++t) {
       for (int64_t v = 0; v < values; ++v) {
         int64_t column = head * values + v;
+        int64_t part = in.logRate ? column : head;
         double found = 0, y = 0;
         for (int64_t i = 0; i < keys; ++i) {
-          matrix[i * values + v] *= in.decay.at(t, head);
+          double decay = in.decay.at(t, part);
+          matrix[i * values + v] *=
+              in.logRate
+                  ? std::exp(-std::exp(in.logRate->at(i, column)) * decay)
+                  : decay;
           found += in.key.at(t, key0 + i) * matrix[i * values + v];
         }
         if (in.rule == transformer::RecurrenceRule::Add) {
           found = 0;
         }
-        double change = in.beta.at(t, head) * (in.value.at(t, column) - found);
+        double change = in.beta.at(t, part) * (in.value.at(t, column) - found);
         for (int64_t i = 0; i < keys; ++i) {
           matrix[i * values + v] += in.key.at(t, key0 + i) * change;
           y += in.query.at(t, key0 + i) * matrix[i * values + v];
         }
-        double skip = in.skip ? in.skip->at(0, head) : 0;
+        double skip = in.skip ? in.skip->at(0, part) : 0;
         result.at(t, column) = y + skip * in.value.at(t, column);
       }
     }

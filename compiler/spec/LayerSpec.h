@@ -254,9 +254,11 @@ struct Conv {
 /// queries and keys are of length 1, and a norm of each value head is behind
 /// it, then times the silu of a gate. Of Mamba-2, whose C, B and x are queries,
 /// keys and values, the silu of the gate comes first, then a norm of each of
-/// normGroups parts of a row, with a weight for each column.
+/// normGroups parts of a row, with a weight for each column. Of Mamba there is
+/// one head, queries and keys are products of the values, and the norm is of
+/// these and of what a token's time is made of.
 struct Recurrent {
-  enum class Kind { GatedDelta, Mamba2 } kind = Kind::GatedDelta;
+  enum class Kind { GatedDelta, Mamba2, Mamba } kind = Kind::GatedDelta;
   /// What products of the row are times, of Mamba-2; of decay in front of its
   /// bias.
   struct Scales {
@@ -266,18 +268,24 @@ struct Recurrent {
   int64_t keyHeads = 1, valueHeads = 1, keyDim = 1, valueDim = 1;
   int64_t kernel = 2; // of the convolutions
   bool convBias = false;
-  std::optional<Norm> norm;    // of Mamba-2 alone there may be none
+  std::optional<Norm> norm;    // of the delta rule there is always one
   bool normBeforeGate = false; // of Mamba-2; the delta rule has it always
   int64_t normGroups = 1;
   /// What the time that a token takes is at least, of Mamba-2.
   double stepFloor = 0;
   double betaScale = 1; // what beta is times, of the delta rule
+  int64_t rank = 1;     // columns that a token's time is made of, of Mamba
+  bool bias = false;    // of v, gate and o, of Mamba
+  /// Columns of convolutions.
+  int64_t convWidth() const {
+    return (kind == Kind::Mamba ? 0 : 2 * keyWidth()) + valueWidth();
+  }
   int64_t keyWidth() const { return keyHeads * keyDim; }
   int64_t valueWidth() const { return valueHeads * valueDim; }
   auto all() const {
     return std::tie(kind, keyHeads, valueHeads, keyDim, valueDim, kernel,
                     convBias, norm, normBeforeGate, normGroups, stepFloor,
-                    betaScale);
+                    betaScale, rank, bias);
   }
   friend bool operator==(const Recurrent &a, const Recurrent &b) {
     return a.all() == b.all() && a.scales.all() == b.scales.all();

@@ -263,6 +263,9 @@ TypeRef recurrent() {
                   key("conv_bias", flag()), key("norm_groups", width()),
                   key("norm_before_gate", flag()), key("step_floor", number()),
                   key("scales", scales)});
+  kind("mamba", {needed("width", width()), needed("state", width()),
+                 needed("rank", width()), key("conv_bias", flag()),
+                 key("bias", flag())});
   return make(std::move(type));
 }
 

@@ -222,6 +222,86 @@ func.func @recurrence_c6_skip(
 
 // -----
 
+func.func @recurrence_c3_decay_of_values(
+    %q: tensor<?x14xf32>, %v: tensor<?x30xf32>, %e: tensor<?x6xf32>,
+    %d: tensor<30xf32>, %r: tensor<7x30xf32>,
+    %s: !transformer.state<layers = 2, width = 210>, %l: index,
+    %batch: !transformer.batch) {
+  // expected-error @below {{expected decay of width 30 (the width of the value), got 6}}
+  %0 = transformer.recurrence %q, %q, %v, %e, %e, %s[%l] at 0, %batch
+         heads 6 key_heads 2 rule add skip %d log_rate %r
+      : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
+        tensor<?x6xf32>, tensor<?x6xf32>, <layers = 2, width = 210>,
+        tensor<30xf32>, tensor<7x30xf32>
+  return
+}
+
+// -----
+
+func.func @recurrence_c6_skip_of_values(
+    %q: tensor<?x14xf32>, %v: tensor<?x30xf32>, %e: tensor<?x30xf32>,
+    %d: tensor<6xf32>, %r: tensor<7x30xf32>,
+    %s: !transformer.state<layers = 2, width = 210>, %l: index,
+    %batch: !transformer.batch) {
+  // expected-error @below {{expected skip of length 30 (the width of the value), got 6}}
+  %0 = transformer.recurrence %q, %q, %v, %e, %e, %s[%l] at 0, %batch
+         heads 6 key_heads 2 rule add skip %d log_rate %r
+      : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
+        tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>,
+        tensor<6xf32>, tensor<7x30xf32>
+  return
+}
+
+// -----
+
+func.func @recurrence_c7_rates_of_keys(
+    %q: tensor<?x14xf32>, %v: tensor<?x30xf32>, %e: tensor<?x30xf32>,
+    %d: tensor<30xf32>, %r: tensor<6x30xf32>,
+    %s: !transformer.state<layers = 2, width = 210>, %l: index,
+    %batch: !transformer.batch) {
+  // expected-error @below {{expected a log_rate with rows 7 (the keys of a head), got 6}}
+  %0 = transformer.recurrence %q, %q, %v, %e, %e, %s[%l] at 0, %batch
+         heads 6 key_heads 2 rule add skip %d log_rate %r
+      : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
+        tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>,
+        tensor<30xf32>, tensor<6x30xf32>
+  return
+}
+
+// -----
+
+func.func @recurrence_c7_rates_of_values(
+    %q: tensor<?x14xf32>, %v: tensor<?x30xf32>, %e: tensor<?x30xf32>,
+    %d: tensor<30xf32>, %r: tensor<7x29xf32>,
+    %s: !transformer.state<layers = 2, width = 210>, %l: index,
+    %batch: !transformer.batch) {
+  // expected-error @below {{expected a log_rate of width 30 (the width of the value), got 29}}
+  %0 = transformer.recurrence %q, %q, %v, %e, %e, %s[%l] at 0, %batch
+         heads 6 key_heads 2 rule add skip %d log_rate %r
+      : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
+        tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>,
+        tensor<30xf32>, tensor<7x29xf32>
+  return
+}
+
+// -----
+
+func.func @recurrence_c8_rule(
+    %q: tensor<?x14xf32>, %v: tensor<?x30xf32>, %e: tensor<?x30xf32>,
+    %d: tensor<30xf32>, %r: tensor<7x30xf32>,
+    %s: !transformer.state<layers = 2, width = 210>, %l: index,
+    %batch: !transformer.batch) {
+  // expected-error @below {{expected rule add beside a log_rate, got delta}}
+  %0 = transformer.recurrence %q, %q, %v, %e, %e, %s[%l] at 0, %batch
+         heads 6 key_heads 2 skip %d log_rate %r
+      : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
+        tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>,
+        tensor<30xf32>, tensor<7x30xf32>
+  return
+}
+
+// -----
+
 func.func @decay_c1_rate(%x: tensor<?x6xf32>, %r: tensor<5xf32>) {
   // expected-error @below {{expected log_rate of length 6 (the width of the input), got 5}}
   %0 = transformer.decay %x, %r : tensor<?x6xf32>, tensor<5xf32>

@@ -8,6 +8,7 @@ DECODERS = {"lfm2": "Lfm2", "lfm2moe": "Lfm2Moe", "qwen35": "Qwen3_5Text",
             "granitehybrid": "GraniteMoeHybrid",
             "bamba": "Bamba", "mamba2": "Mamba2", "nemotronh": "NemotronH",
             "falconh1": "FalconH1", "olmohybrid": "OlmoHybrid",
+            "mamba": "Mamba", "falconmamba": "FalconMamba", "jamba": "Jamba",
             "lfm3": "Lfm3"}
 # Their attention turns a part of each head.
 PARTIAL = ("qwen35", "qwen35moe", "qwen3next", "bamba")
@@ -17,7 +18,8 @@ def asks_positions(family, case):
     """Whether anybody wants to know which position a token has."""
     if family == "olmohybrid":
         return turns(case)
-    return family not in ("mamba2", "nemotronh") and not (
+    return family not in ("mamba2", "nemotronh", "mamba", "falconmamba",
+                          "jamba") and not (
         family == "granitehybrid" and position_type(case) is None)
 
 
@@ -137,6 +139,41 @@ def mamba2(hf, case, keys):
         chunk_size=1 + seed % 20))
 
 
+def selective(hf, family, case, keys):
+    seed = case["seed"]
+    keys = dict(keys, hidden_size=case["hidden"],
+                num_hidden_layers=case["layers"], expand=1 + seed % 3,
+                state_size=1 + seed // 5 % 40, conv_kernel=2 + seed % 4,
+                use_conv_bias=bool(seed // 3 % 2),
+                time_step_rank=("auto", 1 + seed // 7 % 9)[seed // 4 % 2],
+                # transformers lets it leak out of padding.
+                use_bias=is_whole(case) and bool(seed // 2 % 2),
+                layer_norm_epsilon=0.01)
+    if family == "falconmamba":
+        return hf.FalconMambaConfig(**keys, mixer_rms_eps=0.01)
+    return hf.MambaConfig(**keys)
+
+
+def jamba(case):
+    """A layer of experts every so often, and one that attends."""
+    seed = case["seed"]
+    attends, chooses = 1 + seed % 4, 1 + seed // 4 % 3
+    taken = 1 + seed % 4
+    layers = case["layers"] + 1
+    return dict(rms_norm_eps=0.01, hidden_act="silu",
+                num_hidden_layers=layers, attn_layer_period=attends,
+                # transformers runs no model in which none attends.
+                attn_layer_offset=seed // 12 % min(attends, layers),
+                expert_layer_period=chooses,
+                expert_layer_offset=seed // 3 % min(chooses, layers),
+                num_experts_per_tok=1 if seed % 5 == 0 else taken,
+                num_experts=1 if seed % 5 == 0 else taken + 1 + seed // 4 % 9,
+                mamba_expand=1 + seed % 3, mamba_d_state=1 + seed // 5 % 40,
+                mamba_d_conv=2 + seed % 4, mamba_conv_bias=bool(seed // 3 % 2),
+                mamba_dt_rank=("auto", 1 + seed // 7 % 9)[seed // 4 % 2],
+                mamba_proj_bias=is_whole(case) and bool(seed // 2 % 2))
+
+
 def hybrid(family, case):
     """Of both Granite 4 and Bamba."""
     seed, expand = case["seed"], 1 + case["seed"] % 3
@@ -224,6 +261,8 @@ def config(hf, family, case, keys):
         return mamba2(hf, case, keys)
     if family == "nemotronh":
         return nemotronh(hf, case, keys)
+    if family in ("mamba", "falconmamba"):
+        return selective(hf, family, case, keys)
     keys = dict(keys, hidden_size=case["hidden"],
                 max_position_embeddings=case["positions"],
                 num_hidden_layers=case["layers"],
@@ -238,6 +277,9 @@ def config(hf, family, case, keys):
         keys.update(hybrid(family, case))
     elif family == "falconh1":
         keys.update(falconh1(case))
+    elif family == "jamba":
+        keys.update(jamba(case))
+        del keys["rope_parameters"]
     elif family in ("lfm2", "lfm2moe", "lfm3"):
         keys.update({"lfm2": lfm2, "lfm2moe": lfm2moe,
                      "lfm3": lfm3}[family](case))

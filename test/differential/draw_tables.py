@@ -110,6 +110,7 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "modernbertdecoder", "internlm3", "iquestcoder", "lfm2", "lfm2moe",
            "phimoe", "deepseekv2", "deepseekv3", "glm4moelite", "flexolmo",
            "granitemoeshared", "youtu", "granitehybrid", "bamba", "exaonemoe",
+           "jamba",
            "falconh1", "graniteswa", "granitemoeswa", "minicpm3", "axk1",
            "mistral4", "olmohybrid", "apertus")
 # Of each layer's experts a row takes some.

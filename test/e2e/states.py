@@ -13,6 +13,8 @@ import tensors
 
 HIDDEN, VOCAB, KERNEL, TAPS = 26, 61, 5, 3
 KEYS, VALUES, KEY_DIM, VALUE_DIM = 2, 4, 7, 75
+# Of Mamba; more numbers of a column than stay in registers.
+INNER, RANK, FEW, MANY = 75, 3, 7, 35
 ROWS = (70, 1, 37)
 
 NORM = {"kind": "rmsnorm", "eps": 1e-6}
@@ -27,7 +29,12 @@ BLOCKS = [
     {"recurrent": {"kind": "mamba2", "heads": VALUES, "head_dim": VALUE_DIM,
                    "state": KEY_DIM, "groups": KEYS, "conv": TAPS,
                    "conv_bias": True, "norm": NORM, "norm_groups": 3}},
-    {"attn": ATTENTION, "conv": {"kernel": 2}}]
+    {"attn": ATTENTION, "conv": {"kernel": 2}},
+    {"recurrent": {"kind": "mamba", "width": INNER, "state": FEW, "rank": RANK,
+                   "conv": TAPS, "conv_bias": True, "norm": "none",
+                   "bias": True}},
+    {"recurrent": {"kind": "mamba", "width": INNER, "state": MANY,
+                   "rank": RANK, "conv": TAPS, "norm": NORM}}]
 SPEC = {
     "tfc": 1, "kind": "decoder",
     "dims": {"hidden": HIDDEN, "vocab": VOCAB, "max_positions": 90},
@@ -71,6 +78,21 @@ def recurrent():
         "o.weight": [HIDDEN, values]})
 
 
+def selective(state, is_normed):
+    shapes = {"v.weight": [INNER, HIDDEN], "gate.weight": [INNER, HIDDEN],
+              "v_conv.weight": [INNER, TAPS], "decay.weight": [INNER, RANK],
+              "decay.bias": [INNER], "log_rate.weight": [state, INNER],
+              "skip.weight": [INNER], "o.weight": [HIDDEN, INNER]}
+    for part, rows in (("q", state), ("k", state), ("time", RANK)):
+        shapes[f"{part}.weight"] = [rows, INNER]
+        if is_normed:
+            shapes[f"{part}_norm.weight"] = [rows]
+    if not is_normed:
+        shapes.update({"v.bias": [INNER], "gate.bias": [INNER],
+                       "v_conv.bias": [INNER], "o.bias": [HIDDEN]})
+    return shapes
+
+
 def attention():
     heads, keys = 24, 12
     return {"q.weight": [heads, HIDDEN], "gate.weight": [heads, HIDDEN],
@@ -81,10 +103,12 @@ def attention():
 def list_shapes():
     shapes = {"embeddings.token.weight": [VOCAB, HIDDEN],
               "final_norm.weight": [HIDDEN]}
-    for layer in range(8):
+    for layer in range(2 * len(BLOCKS)):
         parts = ({"conv": conv(KERNEL, True)}, {"recurrent": recurrent()},
                  {"recurrent": mamba()},
-                 {"attn": attention(), "conv": conv(2, False)})[layer % 4]
+                 {"attn": attention(), "conv": conv(2, False)},
+                 {"recurrent": selective(FEW, False)},
+                 {"recurrent": selective(MANY, True)})[layer % len(BLOCKS)]
         for name, own in parts.items():
             own["pre_norm.weight"] = [HIDDEN]
             shapes.update({f"layers.{layer}.{name}.{part}": shape

@@ -1,9 +1,11 @@
-# The golden models whose layers keep the state of Mamba-2.
+# The golden models whose layers keep the state of Mamba-2 or Mamba.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import transformers as hf
 
 from inputs import VOCAB
 from make_families import decoder, moe, write_decoders
+from reference import build
+from writer import write_forward
 
 
 def hybrid(**changes):
@@ -33,6 +35,19 @@ def sublayers(**changes):
         moe_shared_expert_intermediate_size=22, routed_scaling_factor=2.5,
         n_group=4, topk_group=2, bos_token_id=1, eos_token_id=2,
         pad_token_id=0), **changes)
+
+
+def selective(**changes):
+    """Of Mamba."""
+    return dict(dict(vocab_size=VOCAB, hidden_size=30, num_hidden_layers=3,
+                     state_size=7, time_step_rank=5, bos_token_id=1,
+                     eos_token_id=2, pad_token_id=0), **changes)
+
+
+def jamba(**changes):
+    return moe(**dict(dict(num_hidden_layers=5, attn_layer_period=3,
+                           attn_layer_offset=1, mamba_d_state=9,
+                           mamba_dt_rank=4), **changes))
 
 
 DECODERS = (
@@ -85,12 +100,36 @@ DECODERS = (
         mamba_expand=1, mamba_n_heads=2, mamba_d_state=33, mamba_d_conv=3,
         mamba_conv_bias=False, mamba_rms_norm=True, rms_norm_eps=1e-3,
         tie_word_embeddings=True, mlp_bias=True))),
+    ("mamba-lm", hf.MambaForCausalLM, hf.MambaConfig(**selective())),
+    # More numbers of a column than stay in registers.
+    ("mamba-wide", hf.MambaForCausalLM, hf.MambaConfig(**selective(
+        hidden_size=26, num_hidden_layers=2, expand=3, state_size=35,
+        time_step_rank="auto", conv_kernel=3, use_conv_bias=False,
+        tie_word_embeddings=False))),
+    ("falconmamba-lm", hf.FalconMambaForCausalLM, hf.FalconMambaConfig(
+        **selective(state_size=16, mixer_rms_eps=1e-3))),
+    ("jamba-lm", hf.JambaForCausalLM, hf.JambaConfig(**jamba(
+        num_experts=7))),
+    ("jamba-dense", hf.JambaForCausalLM, hf.JambaConfig(**jamba(
+        hidden_size=26, num_hidden_layers=3, num_attention_heads=1,
+        num_experts=1, num_experts_per_tok=1, mamba_expand=1,
+        mamba_d_state=33, mamba_d_conv=3, mamba_dt_rank="auto",
+        mamba_conv_bias=False, tie_word_embeddings=True,
+        rms_norm_eps=1e-3))),
+)
+# transformers lets their biases leak out of padding on the left.
+BIASED = (
+    ("mamba-biased", hf.MambaModel, hf.MambaConfig(**selective(
+        use_bias=True, conv_kernel=2))),
+    ("jamba-biased", hf.JambaModel, hf.JambaConfig(**jamba(
+        num_experts=5, mamba_proj_bias=True))),
 )
 # A state is of all tokens.
 DISTANCES = tuple(name for name, _, _ in DECODERS)
 # There is nobody to say which position a token has.
 RELATIVE = ("granitehybrid-lm", "mamba2-lm", "mamba2-wide", "nemotronh-lm",
-            "nemotronh-latent")
+            "nemotronh-latent", "mamba-lm", "mamba-wide", "falconmamba-lm",
+            "jamba-lm", "jamba-dense")
 # Whose steps are not what transformers computes of whole rows.
 WHOLE = ("nemotronh-latent",)
 SCALES = {}
@@ -99,3 +138,9 @@ SCALES = {}
 def write(out):
     write_decoders(out, DECODERS, 1011, DISTANCES, SCALES,
                    relative=RELATIVE, whole=WHOLE)
+    for seed, (name, cls, config) in enumerate(BIASED, 1031):
+        if out.wants(name):
+            out.save(name, build(cls, config, seed, token=0.3, layer=2.0))
+            write_forward(out.folder(name), out.load(cls, name), ("ragged",),
+                          seed, longest=60)
+            out.add(name, ("ragged",))

@@ -24,6 +24,8 @@ NEW_TOKENS = 40
 POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
              "bloom": laws.UNSAID, "mpt": laws.UNSAID,
              "mamba2": laws.UNSAID, "nemotron_h": laws.UNSAID,
+             "mamba": laws.UNSAID, "falcon_mamba": laws.UNSAID,
+             "jamba": laws.UNSAID,
              "switch_transformers": laws.RELATIVE,
              "m2m_100": laws.RELATIVE, "umt5": laws.RELATIVE,
              "mass": laws.RELATIVE, "transformer-xl": laws.UNSAID,

@@ -381,7 +381,7 @@ void WarpRecurrence::emit() {
 }
 
 bool tfc::fitsWarp(transformer::RaggedRecurrenceOp op) {
-  return HeadSplit(op).fits();
+  return !op.getLogRate() && HeadSplit(op).fits();
 }
 
 void tfc::expandWarpRecurrence(transformer::RaggedRecurrenceOp op, Value step,

@@ -91,7 +91,8 @@ static bool isSparse(Instantiator &made, const Json &hole, int64_t i,
     int64_t step = sparse == 0 ? layers : layers / sparse;
     return step == 1 || (step > 1 && i % step == 1);
   }
-  return i >= first && (last < 0 || i <= last) && (i + 1) % every == 0;
+  int64_t at = made.integer(hole, "at", every - 1, 0, every - 1);
+  return i >= first && (last < 0 || i <= last) && i % every == at;
 }
 
 std::optional<Json> family::denseLayersRule(Instantiator &made,

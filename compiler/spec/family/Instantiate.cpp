@@ -232,7 +232,8 @@ Json Instantiator::divide(const Json &a, const Json &b) {
   return 1;
 }
 
-/// $mul, $sub, $div, $min of a list, $rsqrt of one value, from left to right.
+/// $mul, $sub, $div, $ceil_div, $min of a list, $rsqrt of one value, from left
+/// to right.
 Json Instantiator::compute(const Json &hole) {
   const spec::Member &operation = hole.members.front();
   std::vector<Json> values;
@@ -264,6 +265,8 @@ Json Instantiator::compute(const Json &hole) {
     if (operation.key == "$div") {
       result.place = values[0].place;
       result = divide(result, next);
+    } else if (operation.key == "$ceil_div") {
+      result = Json(int64_t(std::ceil(result.real / next.real)));
     } else if (operation.key == "$mul") {
       tooLarge = whole &&
                  __builtin_mul_overflow(result.integer, next.integer, &integer);

@@ -115,16 +115,17 @@ static std::vector<bool> readTypes(Config &config, const std::string &key,
 }
 
 /// The same where no types are given: all but the last of each `every` (with
-/// `last` also of fewer layers), or those that `list` does not name; without a
-/// list none, or with `all` all.
+/// `last` also of fewer layers), or number `at` of them, or those that `list`
+/// does not name; without a list none, or with `all` all.
 static std::vector<bool> makeTypes(Instantiator &made, const Json &hole,
                                    int64_t layers) {
   const Json *all = hole.find("all");
   std::vector<bool> isKind(size_t(layers), all && all->boolean);
   if (hole.find("every")) {
     int64_t every = made.integer(hole, "every", 1, 1, spec::maxRows);
+    int64_t at = made.integer(hole, "at", every - 1, 0, every - 1);
     for (int64_t layer = 0; layer < layers; ++layer) {
-      isKind[size_t(layer)] = (layer + 1) % every != 0;
+      isKind[size_t(layer)] = layer % every != at;
     }
     if (hole.find("last") && layers > 0 && layers < every) {
       isKind.back() = false;

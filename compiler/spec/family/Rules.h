@@ -70,10 +70,10 @@ std::optional<spec::Json> layerPatternRule(Instantiator &, const spec::Json &);
 
 /// {"layers", "first", "last", "every", "list", "ffn"}: overrides with `ffn` in
 /// place of a mixture for the layers before `first`, behind `last` (-1: none),
-/// that are not the last of each `every`, or that the key `list` names,
-/// `listed` where it is missing; `attn`: what their attention has; the key
-/// `key` is to blame where these are all. With `then` that value instead, if
-/// there is such a layer.
+/// that are not the last (or number `at`) of each `every`, or that the key
+/// `list` names, `listed` where it is missing; `attn`: what their attention
+/// has; the key `key` is to blame where these are all. With `then` that value
+/// instead, if there is such a layer.
 std::optional<spec::Json> denseLayersRule(Instantiator &, const spec::Json &);
 
 /// {"layers", "kind", "other", "set"}: overrides with `set` for the layers

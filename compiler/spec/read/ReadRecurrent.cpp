@@ -18,8 +18,7 @@ int64_t stateWidth(const Sublayer &sublayer, int64_t hidden) {
   }
   if (const auto *recurrent = std::get_if<Recurrent>(&sublayer.f)) {
     return recurrent->keyDim * recurrent->valueWidth() +
-           tailOf(recurrent->kernel,
-                  2 * recurrent->keyWidth() + recurrent->valueWidth());
+           tailOf(recurrent->kernel, recurrent->convWidth());
   }
   return 0;
 }
@@ -42,8 +41,38 @@ void SpecReader::readStateful(const std::string &name, const Json &json,
   result.f = conv;
 }
 
+Recurrent SpecReader::readSelective(const Json &json) {
+  Recurrent f;
+  f.kind = Recurrent::Kind::Mamba;
+  f.valueDim = sizeOf(json, "width").value_or(1);
+  f.keyDim = sizeOf(json, "state").value_or(1);
+  f.rank = sizeOf(json, "rank").value_or(1);
+  f.kernel = sizeOf(json, "conv").value_or(2);
+  f.convBias = flagOf(json, "conv_bias", false);
+  f.bias = flagOf(json, "bias", false);
+  if (f.keyDim > maxHeadDim) {
+    error(json.find("state")->place, Unsupported,
+          "expected at most " + std::to_string(maxHeadDim) +
+              " (larger states are not supported by this tfc), got " +
+              std::to_string(f.keyDim));
+    f.keyDim = 1; // what follows from it is no other fault
+  }
+  const Json *norm = json.find("norm");
+  f.norm = readNorm(norm, f.keyDim);
+  if (norm && f.norm && f.norm->kind != Norm::Kind::RmsNorm) {
+    error(norm->place, BadBlock,
+          "expected a norm of kind \"rmsnorm\" (of each row of queries, keys "
+          "and times), got another");
+  }
+  return f;
+}
+
 Recurrent SpecReader::readRecurrent(const Json &json) {
-  bool isMamba = wordOf(json, "kind", "gated_delta") == "mamba2";
+  std::string kind = wordOf(json, "kind", "gated_delta");
+  if (kind == "mamba") {
+    return readSelective(json);
+  }
+  bool isMamba = kind == "mamba2";
   Recurrent f;
   f.kind = isMamba ? Recurrent::Kind::Mamba2 : Recurrent::Kind::GatedDelta;
   auto nameOf = [&](const char *delta, const char *mamba) {

@@ -155,6 +155,7 @@ private:
   void readStateful(const std::string &name, const Json &json,
                     Sublayer &result);
   Recurrent readRecurrent(const Json &json);
+  Recurrent readSelective(const Json &json); // Mamba's
   void readScales(const Json &json, Recurrent::Scales &scales);
 
   // ReadLayerInputs.cpp

@@ -315,7 +315,29 @@ private:
     addLinear(stem + "o", model.hidden, model.hidden, conv.bias);
   }
 
+  /// Keys, queries and times are products of the values, behind their
+  /// convolution.
+  void listSelective(const Recurrent &f, const std::string &stem) {
+    for (const char *part : {"v", "gate"}) {
+      addLinear(stem + part, f.valueWidth(), model.hidden, f.bias);
+    }
+    addLinear(stem + "v_conv", f.valueWidth(), f.kernel, f.convBias);
+    for (auto [part, rows] :
+         {std::pair("q", f.keyDim), {"k", f.keyDim}, {"time", f.rank}}) {
+      addLinear(stem + part, rows, f.valueWidth(), false);
+      addNorm(stem + part + "_norm", f.norm, rows);
+    }
+    addLinear(stem + "decay", f.valueWidth(), f.rank, true);
+    addLinear(stem + "log_rate", f.keyDim, f.valueWidth(), false);
+    add(stem + "skip", "weight", 1, f.valueWidth(), 1);
+    addLinear(stem + "o", model.hidden, f.valueWidth(), f.bias);
+  }
+
   void listRecurrent(const Recurrent &f, const std::string &stem) {
+    if (f.kind == Recurrent::Kind::Mamba) {
+      listSelective(f, stem);
+      return;
+    }
     for (auto [part, rows] : {std::pair("q", f.keyWidth()),
                               {"k", f.keyWidth()},
                               {"v", f.valueWidth()},

@@ -376,6 +376,17 @@ Json writeMoe(const Moe &moe) {
 }
 
 Json writeMamba(const Recurrent &recurrent) {
+  return objectOf({{"kind", "mamba"},
+                   {"width", recurrent.valueWidth()},
+                   {"state", recurrent.keyDim},
+                   {"rank", recurrent.rank},
+                   {"conv", recurrent.kernel},
+                   {"conv_bias", recurrent.convBias},
+                   {"norm", writeNorm(recurrent.norm)},
+                   {"bias", recurrent.bias}});
+}
+
+Json writeMamba2(const Recurrent &recurrent) {
   Json json = objectOf({{"kind", "mamba2"},
                         {"heads", recurrent.valueHeads},
                         {"head_dim", recurrent.valueDim},
@@ -403,8 +414,11 @@ Json writeMamba(const Recurrent &recurrent) {
 }
 
 Json writeRecurrent(const Recurrent &recurrent) {
-  if (recurrent.kind == Recurrent::Kind::Mamba2) {
+  if (recurrent.kind == Recurrent::Kind::Mamba) {
     return writeMamba(recurrent);
+  }
+  if (recurrent.kind == Recurrent::Kind::Mamba2) {
+    return writeMamba2(recurrent);
   }
   Json json = objectOf({{"kind", "gated_delta"},
                         {"key_heads", recurrent.keyHeads},

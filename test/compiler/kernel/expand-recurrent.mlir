@@ -96,3 +96,65 @@ func.func @recurrence_of_sums(%q: memref<?x14xf32>, %v: memref<?x256xf32>,
         memref<2xf32>
   return
 }
+
+// A column's numbers stay in registers, as do their rates; each has an
+// exponential a token, and the sum goes through them in order.
+// CHECK-LABEL: func.func @selective
+// SCALAR-LABEL: func.func @selective
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}, %{{.*}}) =
+// CHECK: %[[RAISED:.*]] = math.exp %{{.*}} : vector<16xf32>
+// CHECK: %[[RATE:.*]] = arith.negf %[[RAISED]]
+// CHECK: llvm.load
+// CHECK: %[[OLD:.*]] = arith.select
+// CHECK: math.exp
+// CHECK: scf.for {{.*}} iter_args(%[[S:.*]] = %[[OLD]]
+// CHECK: %[[LOST:.*]] = arith.mulf %[[RATE]], %[[TIME:.*]] : vector<16xf32>
+// CHECK: %[[DECAY:.*]] = math.exp %[[LOST]]
+// CHECK: %[[LEFT:.*]] = arith.mulf %[[DECAY]], %[[S]]
+// CHECK: %[[NEW:.*]] = math.fma %{{.*}}, %{{.*}}, %[[LEFT]]
+// CHECK: %[[SUM:.*]] = math.fma %{{.*}}, %[[NEW]], %{{.*}}
+// CHECK: math.exp
+// CHECK: math.fma %{{.*}}, %{{.*}}, %[[SUM]]
+// CHECK: vector.store
+// CHECK: scf.yield %[[NEW]]
+// CHECK: llvm.store
+// SCALAR: scf.for {{.*}} -> (f32, f32)
+func.func @selective(%q: memref<?x2xf32>, %v: memref<?x64xf32>,
+                     %d: memref<64xf32>, %r: memref<2x64xf32>,
+                     %y: memref<?x64xf32>,
+                     %s: !transformer.state<layers = 1, width = 128>,
+                     %batch: !transformer.batch) {
+  %c0 = arith.constant 0 : index
+  transformer.ragged_recurrence %q, %q, %v, %v, %v, %s[%c0] at 0, %batch
+      heads 1 key_heads 1 rule add skip %d log_rate %r
+      outs(%y : memref<?x64xf32>)
+      : memref<?x2xf32>, memref<?x2xf32>, memref<?x64xf32>, memref<?x64xf32>,
+        memref<?x64xf32>, <layers = 1, width = 128>, memref<64xf32>,
+        memref<2x64xf32>
+  return
+}
+
+// Of more than 32 they go through memory.
+// CHECK-LABEL: func.func @selective_long
+// SCALAR-LABEL: func.func @selective_long
+// CHECK: scf.for
+// CHECK: llvm.store
+// CHECK: scf.for
+// CHECK: scf.for {{.*}} -> (vector<16xf32>
+// CHECK: math.exp
+// CHECK: llvm.load
+// CHECK: math.exp
+// CHECK: llvm.store
+// SCALAR: scf.for {{.*}} -> (f32) {
+func.func @selective_long(%q: memref<?x33xf32>, %v: memref<?x64xf32>,
+                          %r: memref<33x64xf32>, %y: memref<?x64xf32>,
+                          %s: !transformer.state<layers = 1, width = 2112>,
+                          %batch: !transformer.batch) {
+  %c0 = arith.constant 0 : index
+  transformer.ragged_recurrence %q, %q, %v, %v, %v, %s[%c0] at 0, %batch
+      heads 1 key_heads 1 rule add log_rate %r outs(%y : memref<?x64xf32>)
+      : memref<?x33xf32>, memref<?x33xf32>, memref<?x64xf32>,
+        memref<?x64xf32>, memref<?x64xf32>, <layers = 1, width = 2112>,
+        memref<33x64xf32>
+  return
+}

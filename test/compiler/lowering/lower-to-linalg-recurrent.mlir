@@ -49,6 +49,22 @@ func.func @recurrence_of_sums(%q: tensor<?x14xf32>, %v: tensor<?x30xf32>,
   return %0 : tensor<?x30xf32>
 }
 
+// CHECK-LABEL: @selective
+// CHECK-SAME: %[[R:[a-z0-9]+]]: tensor<7x30xf32>
+func.func @selective(%q: tensor<?x7xf32>, %v: tensor<?x30xf32>,
+                     %r: tensor<7x30xf32>,
+                     %s: !transformer.state<layers = 2, width = 210>,
+                     %l: index, %batch: !transformer.batch)
+    -> tensor<?x30xf32> {
+  // CHECK: transformer.ragged_recurrence {{.*}} heads 1 key_heads 1 rule add log_rate %[[R]] outs(
+  %0 = transformer.recurrence %q, %q, %v, %v, %v, %s[%l] at 0, %batch
+         heads 1 key_heads 1 rule add log_rate %r
+      : tensor<?x7xf32>, tensor<?x7xf32>, tensor<?x30xf32>,
+        tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>,
+        tensor<7x30xf32>
+  return %0 : tensor<?x30xf32>
+}
+
 // CHECK-LABEL: @decay
 func.func @decay(%x: tensor<?x6xf32>, %r: tensor<6xf32>) -> tensor<?x6xf32> {
   // CHECK: linalg.generic

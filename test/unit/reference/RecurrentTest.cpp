@@ -84,6 +84,33 @@ TEST(Recurrent, TokensThatAdd) {
   EXPECT_NEAR(whole.at(1, 0), 16.81959198, 1e-8);
 }
 
+TEST(Recurrent, EveryNumberDecaysAtItsOwnRate) {
+  Matrix q = makeRows(2, {1, 2, 3, 1}), k = makeRows(2, {1, .5, -1, 2});
+  Matrix v = makeRows(2, {2, 1, -1, 4}), time = makeRows(2, {.5, 1, 2, .25});
+  Matrix rate = makeRows(2, {0, std::log(2), std::log(.5), -1});
+  Matrix skip = makeRows(1, {10, -1}), y(2, 2);
+  std::vector<double> state(4);
+  RecurrenceInputs inputs{q,    k, v, time,
+                          time, 1, 1, tfc::transformer::RecurrenceRule::Add};
+  inputs.skip = &skip;
+  inputs.logRate = &rate;
+  recurrence(inputs, piece(0, 2), state.data(), y);
+  EXPECT_NEAR(y.at(0, 0), 22, 1e-12);
+  EXPECT_NEAR(y.at(0, 1), 1, 1e-12);
+  EXPECT_NEAR(y.at(1, 0), -7.410054429704440, 1e-12);
+  EXPECT_NEAR(y.at(1, 1), -2.724341700591369, 1e-12);
+  EXPECT_NEAR(state[0], 2.135335283236613, 1e-12);
+  EXPECT_NEAR(state[1], -.393469340287367, 1e-12);
+  EXPECT_NEAR(state[2], -3.816060279414279, 1e-12);
+  EXPECT_NEAR(state[3], 2.456066320270731, 1e-12);
+  Matrix pieces(2, 2);
+  std::vector<double> other(4);
+  recurrence(inputs, piece(0, 1), other.data(), pieces);
+  recurrence(inputs, piece(1, 1), other.data(), pieces);
+  EXPECT_EQ(pieces.data, y.data);
+  EXPECT_EQ(other, state);
+}
+
 TEST(Recurrent, ANormOfEachPartWithAWeightForEachColumn) {
   Matrix weight = makeRows(1, {1, 2, 3, 4});
   NormShape shape;

@@ -54,6 +54,8 @@ TEST(Holes, Arithmetic) {
   EXPECT_EQ(made(R"({"$div": [1.0, {"$key": "n"}]})", R"({"n": 4})"), "0.25");
   EXPECT_EQ(made(R"({"$rsqrt": 16})", "{}"), "0.25");
   EXPECT_EQ(made(R"({"$div": [12, {"$key": "n"}]})", R"({"n": 4})"), "3");
+  EXPECT_EQ(made(R"({"$ceil_div": [{"$key": "n"}, 16]})", R"({"n": 32})"), "2");
+  EXPECT_EQ(made(R"({"$ceil_div": [{"$key": "n"}, 16]})", R"({"n": 33})"), "3");
   EXPECT_EQ(made(R"({"$min": [12, {"$key": "n"}]})", R"({"n": 4})"), "4");
   EXPECT_EQ(made(R"({"$min": [12, {"$key": "n"}]})", R"({"n": 13})"), "12");
   EXPECT_EQ(made(R"({"$div": [12, {"$key": "n"}]})", R"({"n": 5})"),
@@ -375,6 +377,24 @@ TEST(Rules, LayersOfFewerThanAPeriod) {
       R"({"$rule": "layer_kinds", "layers": 2, "kind": "x", "other": "y",
           "every": 4, "last": true, "of": "y", "set": {"a": 1}})";
   EXPECT_EQ(made(kinds, "{}"), R"([{"layers": [1], "set": {"a": 1}}])");
+}
+
+TEST(Rules, NumberOfAPeriod) {
+  const char *kinds = R"({"$rule": "layer_kinds", "layers": 6, "kind": "x",
+      "other": "y", "every": {"$key": "n"}, "at": {"$key": "m"}, "of": "y",
+      "set": {"a": 1}})";
+  EXPECT_EQ(made(kinds, R"({"n": 3, "m": 1})"),
+            R"([{"layers": [1, 4], "set": {"a": 1}}])");
+  EXPECT_EQ(made(kinds, R"({"n": 7, "m": 6})"), "[]");
+  EXPECT_EQ(made(kinds, R"({"n": 3, "m": 3})"),
+            "config.json:1:15: /m: expected an integer from 0 to 2, got 3 "
+            "[TFC004]");
+  const char *dense = R"({"$rule": "dense_layers", "layers": 5, "every": 2,
+      "at": {"$key": "m"}, "key": "m", "ffn": {"b": 6}})";
+  EXPECT_EQ(made(dense, R"({"m": 0})"),
+            R"([{"layers": [1, 3], "set": {"moe": null, "ffn": {"b": 6}}}])");
+  EXPECT_EQ(made(dense, R"({"m": 1})"), R"([{"layers": [0, 2, 4], "set": )"
+                                        R"({"moe": null, "ffn": {"b": 6}}}])");
 }
 
 TEST(Rules, ThetasOfLayers) {

@@ -18,6 +18,14 @@ static std::pair<std::string, std::string> mamba(const std::string &heads,
                    ", \"norm\": " + norm + "}"};
 }
 
+static std::pair<std::string, std::string> selective(const std::string &state,
+                                                     const std::string &norm) {
+  return {ffn,
+          "\"recurrent\": {\"kind\": \"mamba\", \"conv\": 4, \"width\": 9, "
+          "\"rank\": 2, \"state\": " +
+              state + ", \"norm\": " + norm + "}"};
+}
+
 static const char rms[] = R"({"kind": "rmsnorm", "eps": 1e-6})";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -53,10 +61,22 @@ INSTANTIATE_TEST_SUITE_P(
              "integer from 2 to 16, got 1 [TFC004]\n"},
         Case{"ARuleThatThereIsNot",
              decoderSpec,
-             {{ffn, "\"recurrent\": {\"kind\": \"mamba\"}"}},
+             {{ffn, "\"recurrent\": {\"kind\": \"mamba3\"}"}},
              "s.json:13:31: /decoder/layers/block/recurrent/kind: expected "
-             "gated_delta or mamba2 (did you mean \"mamba2\"?), got \"mamba\" "
-             "[TFC004]\n"},
+             "gated_delta, mamba2 or mamba (did you mean \"mamba2\"?), got "
+             "\"mamba3\" [TFC004]\n"},
+        Case{"AStateThatIsTooLarge",
+             decoderSpec,
+             {selective("3000", rms)},
+             "s.json:13:86: /decoder/layers/block/recurrent/state: expected at "
+             "most 2048 (larger states are not supported by this tfc), got "
+             "3000 [TFC090]\n"},
+        Case{"ANormOfProductsWithAMean",
+             decoderSpec,
+             {selective("3", "{\"kind\": \"layernorm\", \"eps\": 1e-6}")},
+             "s.json:13:97: /decoder/layers/block/recurrent/norm: expected a "
+             "norm of kind \"rmsnorm\" (of each row of queries, keys and "
+             "times), got another [TFC026]\n"},
         Case{"HeadsThatGroupsDoNotDivide",
              decoderSpec,
              {mamba("\"heads\": 6, \"head_dim\": 5, \"state\": 3, "
