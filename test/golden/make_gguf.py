@@ -243,12 +243,17 @@ MODELS = {
     "nemotron": ("Nemotron", dict(rope_parameters=dict(
         rope_type="default", rope_theta=10000.0,
         partial_rotary_factor=0.4))),
+    "modern-bert": ("ModernBert", dict(
+        num_hidden_layers=4, local_attention=6, rope_parameters={
+            "full_attention": {"rope_type": "default", "rope_theta": 900.0},
+            "sliding_attention": {"rope_type": "default",
+                                  "rope_theta": 50.0}})),
 }
 # Whose configuration llama.cpp reads as it was published.
 PUBLISHED = ("GraniteMoeHybrid", "NemotronH", "NomicBert", "GPT2", "GPTNeoX",
              "Mpt")
 # Of these the rows of the last layer are what is computed.
-ENCODERS = ("Bert", "NomicBert")
+ENCODERS = ("Bert", "NomicBert", "ModernBert")
 # How those of these are pooled; a vector has length 1 then.
 POOLED = {"bert-pooled": "mean", "qwen3-pooled": "lasttoken"}
 # Whose class for language has another name.

@@ -319,11 +319,11 @@ TEST_F(GgufTest, FilesThatLie) {
       "exaone4, falcon, falcon-h1, gemma, gemma2, gemma3, gemma4, glm4, "
       "glm4moe, gpt-oss, gpt2, gptneox, granite, granitehybrid, "
       "granitemoe, hunyuan-dense, internlm2, lfm2, lfm2moe, llama, "
-      "llama4, mamba2, minimax-m2, mistral3, mpt, nemotron, nemotron_h, "
-      "nemotron_h_moe, nomic-bert, olmo, olmo2, olmoe, phi2, phi3, qwen2, "
-      "qwen2moe, qwen2vl, qwen3, qwen35, qwen35moe, qwen3moe, qwen3next, "
-      "qwen3vl, qwen3vlmoe, seed_oss, smollm3, stablelm, starcoder2 "
-      "(others of GGUF are not read), got \"mamba\"; "
+      "llama4, mamba2, minimax-m2, mistral3, modern-bert, mpt, nemotron, "
+      "nemotron_h, nemotron_h_moe, nomic-bert, olmo, olmo2, olmoe, phi2, "
+      "phi3, qwen2, qwen2moe, qwen2vl, qwen3, qwen35, qwen35moe, "
+      "qwen3moe, qwen3next, qwen3vl, qwen3vlmoe, seed_oss, smollm3, "
+      "stablelm, starcoder2 (others of GGUF are not read), got \"mamba\"; "
       "import the model's Hugging Face folder");
 }
 

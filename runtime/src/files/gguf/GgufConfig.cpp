@@ -314,6 +314,8 @@ private:
         at(key.to) = *integer;
       } else if (auto number = file.number(from)) {
         at(key.to) = shortest(*number);
+      } else if (auto text = file.text(from)) {
+        at(key.to) = *text;
       }
     }
     for (const GgufName &flag : of.flags) {

@@ -52,6 +52,26 @@ void addEncoders(std::vector<GgufArchitecture> &rows) {
   fillBert(rows.emplace_back(GgufArchitecture{"bert", "bert", "BertModel"}));
   {
     GgufArchitecture &row = rows.emplace_back(
+        GgufArchitecture{"modern-bert", "modernbert", "ModernBertModel"});
+    row.constants = R"({"hidden_activation": "gelu"})";
+    row.keys = {
+        {"hidden_activation", "hidden_activation"},
+        {"attention.sliding_window", "local_attention"},
+        {"attention.sliding_window_pattern", "global_attn_every_n_layers"},
+        {"rope.freq_base", "global_rope_theta"},
+        {"rope.freq_base_swa", "local_rope_theta"}};
+    row.renames = noDecoder + GgufNames{{"rope_theta", nullptr}};
+    row.whole = {{"token_embd.", "embeddings.tok_embeddings."},
+                 {"token_embd_norm.", "embeddings.norm."},
+                 {"output_norm.", "final_norm."}};
+    row.layers = {{"attn_norm.", "attn_norm."}, {"attn_qkv.", "attn.Wqkv."},
+                  {"attn_output.", "attn.Wo."}, {"ffn_norm.", "mlp_norm."},
+                  {"ffn_up.", "mlp.Wi."},       {"ffn_down.", "mlp.Wo."}};
+    row.layersAre = "layers.";
+    row.epsilon = "norm_eps";
+  }
+  {
+    GgufArchitecture &row = rows.emplace_back(
         GgufArchitecture{"nomic-bert", "nomic_bert", "NomicBertModel"});
     row.constants = R"({"hidden_act": "silu"})";
     row.rows = {{"token_types.weight", "type_vocab_size"}};
