@@ -83,7 +83,8 @@ def Transformer_RecurrenceOp
            %batch heads 1 key_heads 1 rule add log_rate %a
            : tensor<?x7xf32>, tensor<?x7xf32>, tensor<?x30xf32>,
              tensor<?x30xf32>, tensor<?x30xf32>,
-             !transformer.state<layers = 2, width = 210>, tensor<7x30xf32>
+             !transformer.state<layers = 2, width = 210>
+             log_rate tensor<7x30xf32>
     ```
 
     Shapes: query and key `[T, key_heads * N]`, value and result
@@ -123,7 +124,7 @@ def Transformer_RecurrenceOp
     `at` $first `,` $batch `heads` $heads `key_heads` $key_heads
     (`rule` $rule^)? (`skip` $skip^)? (`log_rate` $log_rate^)? attr-dict `:` type($query) `,` type($key)
     `,` type($value) `,` type($decay) `,` type($beta) `,` type($state)
-    (`,` type($skip)^)? (`,` type($log_rate)^)?
+    (`,` type($skip)^)? (`log_rate` type($log_rate)^)?
     `` custom<RowsAs>(type($result), ref(type($value)))
   }];
 }
@@ -216,7 +217,7 @@ def Transformer_RaggedRecurrenceOp
     (`rule` $rule^)? (`skip` $skip^)? (`log_rate` $log_rate^)? `outs` `(` $init
     `:` type($init) `)` attr-dict `:` type($query) `,` type($key) `,`
     type($value) `,` type($decay) `,` type($beta) `,` type($state)
-    (`,` type($skip)^)? (`,` type($log_rate)^)? (`->` type($result)^)?
+    (`,` type($skip)^)? (`log_rate` type($log_rate)^)? (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {

@@ -232,7 +232,7 @@ func.func @recurrence_c3_decay_of_values(
          heads 6 key_heads 2 rule add skip %d log_rate %r
       : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
         tensor<?x6xf32>, tensor<?x6xf32>, <layers = 2, width = 210>,
-        tensor<30xf32>, tensor<7x30xf32>
+        tensor<30xf32> log_rate tensor<7x30xf32>
   return
 }
 
@@ -248,7 +248,7 @@ func.func @recurrence_c6_skip_of_values(
          heads 6 key_heads 2 rule add skip %d log_rate %r
       : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
         tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>,
-        tensor<6xf32>, tensor<7x30xf32>
+        tensor<6xf32> log_rate tensor<7x30xf32>
   return
 }
 
@@ -264,7 +264,7 @@ func.func @recurrence_c7_rates_of_keys(
          heads 6 key_heads 2 rule add skip %d log_rate %r
       : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
         tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>,
-        tensor<30xf32>, tensor<6x30xf32>
+        tensor<30xf32> log_rate tensor<6x30xf32>
   return
 }
 
@@ -280,7 +280,7 @@ func.func @recurrence_c7_rates_of_values(
          heads 6 key_heads 2 rule add skip %d log_rate %r
       : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
         tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>,
-        tensor<30xf32>, tensor<7x29xf32>
+        tensor<30xf32> log_rate tensor<7x29xf32>
   return
 }
 
@@ -296,7 +296,7 @@ func.func @recurrence_c8_rule(
          heads 6 key_heads 2 skip %d log_rate %r
       : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
         tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>,
-        tensor<30xf32>, tensor<7x30xf32>
+        tensor<30xf32> log_rate tensor<7x30xf32>
   return
 }
 

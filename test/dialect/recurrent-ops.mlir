@@ -45,18 +45,18 @@ func.func @selective(%q: tensor<?x7xf32>, %v: tensor<?x30xf32>,
                      %d: tensor<30xf32>, %r: tensor<7x30xf32>,
                      %s: !transformer.state<layers = 2, width = 210>,
                      %l: index, %batch: !transformer.batch) {
-  // CHECK: transformer.recurrence {{.*}} heads 1 key_heads 1 rule add skip %[[D]] log_rate %[[R]] : tensor<?x7xf32>, tensor<?x7xf32>, tensor<?x30xf32>, tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>, tensor<30xf32>, tensor<7x30xf32>
+  // CHECK: transformer.recurrence {{.*}} heads 1 key_heads 1 rule add skip %[[D]] log_rate %[[R]] : tensor<?x7xf32>, tensor<?x7xf32>, tensor<?x30xf32>, tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>, tensor<30xf32> log_rate tensor<7x30xf32>
   %0 = transformer.recurrence %q, %q, %v, %v, %v, %s[%l] at 0, %batch
          heads 1 key_heads 1 rule add skip %d log_rate %r
       : tensor<?x7xf32>, tensor<?x7xf32>, tensor<?x30xf32>,
         tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>,
-        tensor<30xf32>, tensor<7x30xf32>
-  // CHECK: transformer.recurrence {{.*}} heads 1 key_heads 1 rule add log_rate %[[R]] : {{.*}}, <layers = 2, width = 210>, tensor<7x30xf32>
+        tensor<30xf32> log_rate tensor<7x30xf32>
+  // CHECK: transformer.recurrence {{.*}} heads 1 key_heads 1 rule add log_rate %[[R]] : {{.*}}, <layers = 2, width = 210> log_rate tensor<7x30xf32>
   %1 = transformer.recurrence %q, %q, %v, %v, %v, %s[%l] at 0, %batch
          heads 1 key_heads 1 rule add log_rate %r
       : tensor<?x7xf32>, tensor<?x7xf32>, tensor<?x30xf32>,
-        tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>,
-        tensor<7x30xf32>
+        tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>
+        log_rate tensor<7x30xf32>
   return
 }
 
@@ -99,12 +99,12 @@ func.func @structured(%x: memref<?x8xf32>, %w: memref<8x3xf32>,
       heads 2 key_heads 1 rule add skip %d outs(%y : memref<?x8xf32>)
       : memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>, memref<?x2xf32>,
         memref<?x2xf32>, <layers = 2, width = 64>, memref<2xf32>
-  // CHECK: transformer.ragged_recurrence {{.*}} heads 1 key_heads 1 rule add skip %{{.*}} log_rate %{{.*}} outs(%{{.*}} : memref<?x8xf32>) : {{.*}}, <layers = 2, width = 64>, memref<8xf32>, memref<8x8xf32>
+  // CHECK: transformer.ragged_recurrence {{.*}} heads 1 key_heads 1 rule add skip %{{.*}} log_rate %{{.*}} outs(%{{.*}} : memref<?x8xf32>) : {{.*}}, <layers = 2, width = 64>, memref<8xf32> log_rate memref<8x8xf32>
   transformer.ragged_recurrence %x, %x, %x, %x, %x, %s[%l] at 0, %batch
       heads 1 key_heads 1 rule add skip %b log_rate %r
       outs(%y : memref<?x8xf32>)
       : memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>,
-        memref<?x8xf32>, <layers = 2, width = 64>, memref<8xf32>,
-        memref<8x8xf32>
+        memref<?x8xf32>, <layers = 2, width = 64>, memref<8xf32>
+        log_rate memref<8x8xf32>
   return
 }

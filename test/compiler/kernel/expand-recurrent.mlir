@@ -101,7 +101,7 @@ func.func @recurrence_of_sums(%q: memref<?x14xf32>, %v: memref<?x256xf32>,
 // exponential a token, and the sum goes through them in order.
 // CHECK-LABEL: func.func @selective
 // SCALAR-LABEL: func.func @selective
-// CHECK: scf.parallel (%{{.*}}, %{{.*}}, %{{.*}}) =
+// CHECK: scf.parallel (%{{.*}}) =
 // CHECK: %[[RAISED:.*]] = math.exp %{{.*}} : vector<16xf32>
 // CHECK: %[[RATE:.*]] = arith.negf %[[RAISED]]
 // CHECK: llvm.load
@@ -129,8 +129,8 @@ func.func @selective(%q: memref<?x2xf32>, %v: memref<?x64xf32>,
       heads 1 key_heads 1 rule add skip %d log_rate %r
       outs(%y : memref<?x64xf32>)
       : memref<?x2xf32>, memref<?x2xf32>, memref<?x64xf32>, memref<?x64xf32>,
-        memref<?x64xf32>, <layers = 1, width = 128>, memref<64xf32>,
-        memref<2x64xf32>
+        memref<?x64xf32>, <layers = 1, width = 128>, memref<64xf32>
+        log_rate memref<2x64xf32>
   return
 }
 
@@ -154,7 +154,7 @@ func.func @selective_long(%q: memref<?x33xf32>, %v: memref<?x64xf32>,
   transformer.ragged_recurrence %q, %q, %v, %v, %v, %s[%c0] at 0, %batch
       heads 1 key_heads 1 rule add log_rate %r outs(%y : memref<?x64xf32>)
       : memref<?x33xf32>, memref<?x33xf32>, memref<?x64xf32>,
-        memref<?x64xf32>, memref<?x64xf32>, <layers = 1, width = 2112>,
-        memref<33x64xf32>
+        memref<?x64xf32>, memref<?x64xf32>, <layers = 1, width = 2112>
+        log_rate memref<33x64xf32>
   return
 }

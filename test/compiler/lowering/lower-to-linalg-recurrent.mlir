@@ -60,8 +60,8 @@ func.func @selective(%q: tensor<?x7xf32>, %v: tensor<?x30xf32>,
   %0 = transformer.recurrence %q, %q, %v, %v, %v, %s[%l] at 0, %batch
          heads 1 key_heads 1 rule add log_rate %r
       : tensor<?x7xf32>, tensor<?x7xf32>, tensor<?x30xf32>,
-        tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>,
-        tensor<7x30xf32>
+        tensor<?x30xf32>, tensor<?x30xf32>, <layers = 2, width = 210>
+        log_rate tensor<7x30xf32>
   return %0 : tensor<?x30xf32>
 }
 
