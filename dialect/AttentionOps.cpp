@@ -118,6 +118,9 @@ LogicalResult AttentionOp::verify() {
                         "num_heads"))) {
     return failure();
   }
+  if (failed(expectSinks(*this, getSinks(), getRelativeKeys()))) {
+    return failure();
+  }
   // attention_c12
   if (failed(expectLogBase(*this, getLogBase()))) {
     return failure();

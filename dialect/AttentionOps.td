@@ -90,7 +90,8 @@ def Transformer_AttentionOp
     scores of block 0, in whose place all random blocks are.
 
     With `sinks` s a softmax has one more score, `s[h]`, whose value is zero: it
-    takes its part of the weights and gives nothing.
+    takes its part of the weights and gives nothing. With relative_keys they may
+    be `s[t,h]`, of each token, as `transformer.memory_sinks` makes them.
 
     With `factors` both products multiply elements of that type: q, K, V and the
     weights `exp(s - m)`, m being the largest score, are rounded to it. Scores,
@@ -98,7 +99,7 @@ def Transformer_AttentionOp
 
     Shapes: query and result `[T, num_heads * head_dim]`, key and value
     `[T, kv_heads * head_dim]`, bias `[num_heads, 2 M + 1]`, sinks
-    `[num_heads]`, relative_keys, relative_queries and relative_values
+    `[num_heads]` or `[T, num_heads]`, relative_keys, relative_queries and relative_values
     `[2 span, num_heads * head_dim]` or `[2 span, head_dim]`, with `odd_span`
     one row less; query_bias, relative_bias and segment_bias
     `[num_heads * head_dim]`, segments `[2, num_heads * head_dim]`, types `[T]`.
@@ -115,7 +116,8 @@ def Transformer_AttentionOp
     * C8. a constant layer is one of the cache's.
     * C9. cap is positive and finite.
     * C10. slopes are num_heads finite numbers.
-    * C11. sinks are num_heads long.
+    * C11. sinks are num_heads long; those of tokens have relative_keys beside
+      them.
     * C12. log_base is more than 1 and finite.
     * C13. there is a span exactly if there are relative_keys,
       relative_queries or relative_values; they have 2 span rows, or with
@@ -147,7 +149,7 @@ def Transformer_AttentionOp
                        Optional<Transformer_Matrix>:$bias,
                        Optional<Index>:$left, Optional<Index>:$right,
                        Optional<F32>:$factor,
-                       Optional<Transformer_Vector>:$sinks,
+                       Optional<Transformer_Sinks>:$sinks,
                        Optional<Transformer_Rows>:$relative_keys,
                        Optional<Transformer_Rows>:$relative_queries,
                        Optional<Transformer_Rows>:$relative_values,

@@ -147,6 +147,12 @@ void tfc::transformer::registerBufferizableOpInterfaces(
         *context);
     RaggedPoolOp::attachInterface<DestinationModel<RaggedPoolOp>>(*context);
     RaggedUnfoldOp::attachInterface<DestinationModel<RaggedUnfoldOp>>(*context);
+    RaggedPairsOp::attachInterface<DestinationModel<RaggedPairsOp>>(*context);
+    RaggedWeightsOp::attachInterface<DestinationModel<RaggedWeightsOp>>(
+        *context);
+    RaggedSinksOp::attachInterface<DestinationModel<RaggedSinksOp>>(*context);
+    ClusteredLogSoftmaxOp::attachInterface<
+        DestinationModel<ClusteredLogSoftmaxOp>>(*context);
     RaggedConvOp::attachInterface<DestinationModel<RaggedConvOp>>(*context);
     RaggedRecurrenceOp::attachInterface<DestinationModel<RaggedRecurrenceOp>>(
         *context);

@@ -27,6 +27,14 @@ LogicalResult EmbeddingOp::verify() {
     return emitOpError() << "expected offset in [0, " << rows
                          << ") (the rows of the table), got " << offset;
   }
+  // embedding_c2
+  std::optional<int64_t> first = getFirst();
+  if (first && (offset != 0 || getOptional() || *first < 0 ||
+                *first > std::numeric_limits<int32_t>::max() - (rows - 1))) {
+    return emitOpError() << "expected first alone, at least 0 and with ids "
+                            "below 2^31, got "
+                         << *first;
+  }
   return success();
 }
 

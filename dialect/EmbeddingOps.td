@@ -12,6 +12,11 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_Wide
     a row of zeros. Ids are in range: the host has checked them against the
     port's limit. Tokens, positions and segments are all this op.
 
+    With `first`, the table has the rows of the ids from there on, as many as it
+    has: `y[t,:] = table[ids[t] - first, :]`, and zeros for all other ids. That
+    is how a cluster of a vocabulary has a table of its own (Baevski and Auli
+    2018, arXiv:1809.10853).
+
     ```mlir
     %y = transformer.embedding %ids, %table
            : tensor<?xi32>, tensor<97x104xf32>
@@ -21,13 +26,15 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_Wide
 
     Constraints:
     * C1. offset is at least 0 and less than the rows of the table.
+    * C2. first, which has neither offset nor optional beside it, is at least 0,
+      and the last row's id below 2^31.
   }];
   let arguments = (ins Transformer_Ids:$ids, Transformer_StoredMatrix:$table,
                        DefaultValuedAttr<I64Attr, "0">:$offset,
-                       UnitAttr:$optional);
+                       UnitAttr:$optional, OptionalAttr<I64Attr>:$first);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $ids `,` $table (`optional` $optional^)? attr-dict `:` type($ids) `,` type($table)
+    $ids `,` $table (`optional` $optional^)? (`from` $first^)? attr-dict `:` type($ids) `,` type($table)
     `` custom<RowsOfTable>(type($result), ref(type($ids)), ref(type($table)))
   }];
 }

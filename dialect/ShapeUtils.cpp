@@ -206,6 +206,15 @@ LogicalResult tfc::transformer::expectQueryTerms(Operation *op,
                     heads, "num_heads, with segments");
 }
 
+LogicalResult tfc::transformer::expectSinks(Operation *op, Value sinks,
+                                            Value relativeKeys) {
+  bool areOfTokens = sinks && cast<ShapedType>(sinks.getType()).getRank() == 2;
+  return !areOfTokens || relativeKeys
+             ? success()
+             : op->emitOpError()
+                   << "expected relative_keys beside sinks of tokens, got none";
+}
+
 LogicalResult tfc::transformer::expectFactors(Operation *op,
                                               std::optional<Type> factors,
                                               bool hasRelative,

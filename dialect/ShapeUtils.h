@@ -82,6 +82,10 @@ mlir::LogicalResult expectQueryTerms(mlir::Operation *op,
                                      const QueryTerms &terms, int64_t heads,
                                      CacheType cache, Mask mask);
 
+/// Sinks of tokens are beside a table of keys.
+mlir::LogicalResult expectSinks(mlir::Operation *op, mlir::Value sinks,
+                                mlir::Value relativeKeys);
+
 /// What attention multiplies is bf16, if anything but f32: then no terms of
 /// distances are multiplied, and no integers.
 mlir::LogicalResult expectFactors(mlir::Operation *op,

@@ -90,6 +90,9 @@ LogicalResult PagedAttentionOp::verify() {
       return failure();
     }
   }
+  if (failed(expectSinks(*this, getSinks(), getRelativeKeys()))) {
+    return failure();
+  }
   // paged_attention_c9
   if (failed(expectLogBase(*this, getLogBase()))) {
     return failure();

@@ -68,7 +68,8 @@ def Transformer_PagedAttentionOp
       window.
     * C6. a constant layer is one of the cache's.
     * C7. cap is positive and finite.
-    * C8. slopes and sinks are num_heads long.
+    * C8. slopes and sinks are num_heads long; sinks of tokens have
+      relative_keys beside them.
     * C9. log_base is more than 1 and finite.
     * C10. there are distance_rows, an odd number and at least 33 of them,
       exactly if there are relative_keys, relative_queries or relative_values;
@@ -91,7 +92,7 @@ def Transformer_PagedAttentionOp
                        Optional<Transformer_MatrixOrBuffer>:$bias,
                        Optional<Index>:$left, Optional<Index>:$right,
                        Optional<Transformer_VectorOrBuffer>:$slopes,
-                       Optional<Transformer_VectorOrBuffer>:$sinks,
+                       Optional<Transformer_SinksOrBuffer>:$sinks,
                        Optional<Transformer_RowsOrBuffer>:$relative_keys,
                        Optional<Transformer_RowsOrBuffer>:$relative_queries,
                        Optional<Transformer_RowsOrBuffer>:$relative_values,

@@ -54,6 +54,13 @@ def Transformer_PoolingEnum
 def Transformer_Pooling
     : Transformer_EnumAttr<Transformer_PoolingEnum, "pooling">;
 
+def Transformer_QueryPlaceEnum
+    : Transformer_Enum<"QueryPlace", "which row of a sequence asks", [
+        I32EnumAttrCase<"First", 0, "first">,
+        I32EnumAttrCase<"Last", 1, "last">]>;
+def Transformer_QueryPlace
+    : Transformer_EnumAttr<Transformer_QueryPlaceEnum, "query_place">;
+
 def Transformer_RouterScoreEnum
     : Transformer_Enum<"RouterScore", "what experts are chosen by", [
         I32EnumAttrCase<"Softmax", 0, "softmax">,

@@ -25,7 +25,7 @@ def Transformer_Dialect : Dialect {
     and the result is rounded once, to the nearest (even) element of its type.
     That is f32 unless the op says so, as in `-> tensor<?x104xbf16>`. Which rows
     are of 16 bits is decided by `tfc-choose-precision`. *Structured ops* (`paged_attention`,
-    `cache_write`, `ragged_pool`, `ragged_unfold`, `product`, `choose_experts`, `sort_by_expert`, `ragged_conv`, `ragged_recurrence`) are what linalg cannot say; they exist on tensors
+    `cache_write`, `ragged_pool`, `ragged_unfold`, `ragged_pairs`, `ragged_weights`, `ragged_sinks`, `clustered_log_softmax`, `product`, `choose_experts`, `sort_by_expert`, `ragged_conv`, `ragged_recurrence`) are what linalg cannot say; they exist on tensors
     and on memrefs and are expanded by the code generators. `tap`, `output` and
     `worker` are what a step has besides.
   }];
@@ -194,6 +194,12 @@ def Transformer_ExpertIdsOrBuffer
 def Transformer_ColumnsOrBuffer
     : AnyTypeOf<[Transformer_Vector, Transformer_IntegerVector,
                  Transformer_Matrix, MemRefRankOf<[F32, I32], [1, 2]>]>;
+
+// A number for each head, or for each head of each token.
+def Transformer_Sinks : AnyTypeOf<[Transformer_Vector, Transformer_WideRows]>;
+def Transformer_SinksOrBuffer
+    : AnyTypeOf<[Transformer_Vector, Transformer_WideRows,
+                 MemRefRankOf<[F32], [1, 2]>]>;
 
 // A matrix as #transformer.packed says: [panel, word, row in the panel], and
 // the column in the word where that has several.

@@ -293,7 +293,7 @@ void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
   }
   // Finite, so that the first difference is no NaN. A sink has been seen before
   // any position, with the weight 1.
-  Value sink = score.sink(k.add(number, head.headOf(k, own)));
+  Value sink = score.sink(token, k.add(number, head.headOf(k, own)));
   Value highest = sink ? sink : k.number(std::numeric_limits<float>::lowest());
   tiles.storeScratch(highest, k.add(row, scratch.maxima));
   tiles.storeScratch(k.number(sink ? 1 : 0), k.add(row, scratch.totals));

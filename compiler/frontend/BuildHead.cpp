@@ -56,6 +56,9 @@ transformer::Take tfc::takeOf(const spec::ModelSpec &spec,
         [](const spec::PoolStep &) -> Found {
           return transformer::Take::LastVisible;
         },
+        [](const spec::ActivationUnitStep &) -> Found {
+          return transformer::Take::LastVisible;
+        },
         [](const auto &) { return Found(); });
     if (take) {
       return *take;
@@ -64,21 +67,21 @@ transformer::Take tfc::takeOf(const spec::ModelSpec &spec,
   return takeOf(spec, head->from);
 }
 
-const spec::PoolStep *tfc::findPool(const spec::ModelSpec &spec,
-                                    const std::string &value) {
+bool tfc::readsAllRows(const spec::ModelSpec &spec, const std::string &value) {
   const spec::Head *head = findHead(spec, value);
   if (!head) {
-    return nullptr;
+    return false;
   }
   for (const spec::HeadStep &step : head->steps) {
-    if (auto *pool = std::get_if<spec::PoolStep>(&step)) {
-      return pool;
+    if (std::holds_alternative<spec::PoolStep>(step) ||
+        std::holds_alternative<spec::ActivationUnitStep>(step)) {
+      return true;
     }
   }
-  return findPool(spec, head->from);
+  return readsAllRows(spec, head->from);
 }
 
-transformer::Pooling tfc::toDialect(spec::PoolStep::How how) {
+static transformer::Pooling toDialect(spec::PoolStep::How how) {
   switch (how) {
   case spec::PoolStep::How::Mean:
     return transformer::Pooling::Mean;
@@ -96,10 +99,31 @@ namespace {
 struct StepBuilder {
   PathBuilder &path;
   std::string name; // of the head
-  llvm::function_ref<Value(Value)> pool;
+  const WantedRows &wanted;
   Value x;
 
-  Value operator()(const spec::PoolStep &) { return pool(x); }
+  Value operator()(const spec::PoolStep &pool) {
+    return transformer::PoolRowsOp::create(path.getBuilder(), wanted.loc,
+                                           toDialect(pool.how), x, wanted.rows,
+                                           wanted.batch);
+  }
+  /// The network's layers see each row beside the one that asks.
+  Value operator()(const spec::ActivationUnitStep &unit) {
+    OpBuilder &b = path.getBuilder();
+    auto query = unit.first ? transformer::QueryPlace::First
+                            : transformer::QueryPlace::Last;
+    Value y = transformer::PairRowsOp::create(b, path.loc(unit.path + ".pairs"),
+                                              query, x, wanted.batch);
+    for (size_t layer = 0; layer <= unit.hidden.size(); ++layer) {
+      std::string name = unit.path + "." + std::to_string(layer);
+      y = path.linear(y, name, /*bias=*/true);
+      if (layer < unit.hidden.size()) {
+        y = path.activation(y, unit.act, name);
+      }
+    }
+    return transformer::WeighRowsOp::create(b, path.loc(unit.path), query, x, y,
+                                            wanted.rows, wanted.batch);
+  }
   Value operator()(const spec::DenseStep &dense) {
     Value y = path.linear(x, dense.path, dense.bias);
     return path.activation(y, dense.act, dense.path);
@@ -112,6 +136,38 @@ struct StepBuilder {
     Value bias = logits.bias ? path.weight(logits.path + ".bias") : Value();
     return transformer::LinearOp::create(
         path.getBuilder(), path.loc(logits.path), x, weight, bias);
+  }
+  Value operator()(const spec::AdaptiveLogitsStep &logits) {
+    OpBuilder &b = path.getBuilder();
+    auto product = [&](Value rows, const std::string &name,
+                       const std::string &matrix) -> Value {
+      Value weight = path.weight(matrix);
+      Value bias = logits.bias ? path.weight(name + ".bias") : Value();
+      return transformer::LinearOp::create(b, path.loc(name), rows, weight,
+                                           bias);
+    };
+    Value first, gates;
+    SmallVector<Value> clusters;
+    for (auto [number, matrix] : llvm::enumerate(logits.weights)) {
+      std::string end = "." + std::to_string(number);
+      Value rows = x;
+      if (logits.pieces.isProjected()) {
+        rows = path.linear(x, logits.path + ".projection" + end,
+                           /*bias=*/false);
+      }
+      Value own = product(rows, logits.path + end, matrix);
+      if (number > 0) {
+        clusters.push_back(own);
+        continue;
+      }
+      first = own;
+      if (logits.weights.size() > 1) {
+        std::string name = logits.path + ".clusters";
+        gates = product(rows, name, name + ".weight");
+      }
+    }
+    return transformer::LogSoftmaxOp::create(b, path.loc(logits.path), first,
+                                             gates, clusters);
   }
   Value operator()(const spec::ActStep &act) {
     return path.activation(x, act.act, name);
@@ -138,11 +194,11 @@ struct StepBuilder {
 
 Value tfc::buildHead(PathBuilder &path, const spec::ModelSpec &spec,
                      const spec::Head &head, Value x,
-                     llvm::function_ref<Value(Value)> pool) {
+                     const WantedRows &wanted) {
   if (const spec::Head *before = findHead(spec, head.from)) {
-    x = buildHead(path, spec, *before, x, pool);
+    x = buildHead(path, spec, *before, x, wanted);
   }
-  StepBuilder builder{path, "heads." + head.name, pool, x};
+  StepBuilder builder{path, "heads." + head.name, wanted, x};
   for (const spec::HeadStep &step : head.steps) {
     builder.x = std::visit(builder, step);
   }

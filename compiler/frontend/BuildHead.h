@@ -19,16 +19,20 @@ bool comesFrom(const spec::ModelSpec &spec, const std::string &value,
 /// What a value's rows are: its first take, or that of the head before it.
 transformer::Take takeOf(const spec::ModelSpec &spec, const std::string &value);
 
-/// How an output pools the rows of a sequence; null where it takes one.
-const spec::PoolStep *findPool(const spec::ModelSpec &spec,
-                               const std::string &value);
-transformer::Pooling toDialect(spec::PoolStep::How how);
+/// Whether an output reads all rows of a sequence, of which it makes one.
+bool readsAllRows(const spec::ModelSpec &spec, const std::string &value);
+
+/// The rows that an output gives, and the sequences that they are of.
+struct WantedRows {
+  mlir::Location loc;
+  mlir::Value rows, batch;
+};
 
 /// The value of a head of `x`, rows of its stack of which the take has been
-/// made; `pool` makes one row a sequence of all, where a step says so.
+/// made.
 mlir::Value buildHead(PathBuilder &path, const spec::ModelSpec &spec,
                       const spec::Head &head, mlir::Value x,
-                      llvm::function_ref<mlir::Value(mlir::Value)> pool);
+                      const WantedRows &wanted);
 
 } // namespace tfc
 

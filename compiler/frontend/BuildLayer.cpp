@@ -28,6 +28,8 @@ transformer::Activation tfc::toDialect(spec::Activation act) {
     return transformer::Activation::Tanh;
   case spec::Activation::Relu2:
     return transformer::Activation::Relu2;
+  case spec::Activation::Sigmoid:
+    return transformer::Activation::Sigmoid;
   }
   llvm_unreachable("all activations are listed");
 }
@@ -327,6 +329,13 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
   }
   Distances distances = buildDistances(path, attn, name, context, position,
                                        transformer::widthOf(x));
+  if (attn.zeroMemory) {
+    // The reader leaves such attentions the usual scale.
+    sinks = transformer::MemorySinksOp::create(
+        b, q, distances.keys, context.batch, window.left,
+        distances.relativeBias, attn.numHeads, context.distances->span,
+        APFloat(attn.scale));
+  }
   auto sparse = [&](int64_t spec::Sparse::*number) {
     return attn.sparse ? b.getI64IntegerAttr(*attn.sparse.*number)
                        : IntegerAttr();

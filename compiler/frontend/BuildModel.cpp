@@ -219,8 +219,7 @@ void ModelBuilder::buildOutput(const spec::Output &output, const Entry &entry,
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&op.getBody());
   Value x = hidden.rows;
-  const spec::PoolStep *pool = findPool(spec, output.value);
-  if (isWanted && !pool) {
+  if (isWanted && !readsAllRows(spec, output.value)) {
     x = transformer::GatherRowsOp::create(builder, op.getLoc(), x, entry.rows);
   }
   // Norms are row by row: the last one waits for the choice of rows.
@@ -228,11 +227,7 @@ void ModelBuilder::buildOutput(const spec::Output &output, const Entry &entry,
     x = norm(*hidden.stack, x);
   }
   if (const spec::Head *head = findHead(spec, output.value)) {
-    x = buildHead(path, spec, *head, x, [&](Value rows) {
-      return transformer::PoolRowsOp::create(builder, op.getLoc(),
-                                             toDialect(pool->how), rows,
-                                             entry.rows, entry.batch);
-    });
+    x = buildHead(path, spec, *head, x, {op.getLoc(), entry.rows, entry.batch});
   }
   if (output.part >= 0) {
     x = transformer::SliceColumnsOp::create(builder, op.getLoc(), x,

@@ -210,6 +210,29 @@ static Value buildSinusoid(OpBuilder &builder, Location where,
                        : IntegerAttr());
 }
 
+/// The sum of what each piece of the vocabulary has for a token, which is zeros
+/// but in its own.
+static Value buildPieces(PathBuilder &path, const spec::Pieces &pieces,
+                         const std::string &name, Value ids) {
+  OpBuilder &builder = path.getBuilder();
+  Value sum;
+  int64_t number = 0;
+  for (const spec::Pieces::Piece &piece : pieces.list()) {
+    std::string end = "." + std::to_string(number++);
+    Value rows = transformer::EmbeddingOp::create(
+        builder, path.loc(name + ".token" + end), ids,
+        path.weight(name + ".token" + end + ".weight"), /*offset=*/0,
+        /*optional=*/false, builder.getI64IntegerAttr(piece.first));
+    if (pieces.isProjected()) {
+      rows = path.linear(rows, name + ".projection" + end, /*bias=*/false);
+    }
+    sum = sum ? Value(transformer::AddOp::create(
+                    builder, path.loc(name + ".pieces" + end), sum, rows))
+              : rows;
+  }
+  return sum;
+}
+
 /// norm(token * scale + position + segments), each table where the spec has
 /// one; or norm(token * scale) + position + segments.
 static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
@@ -221,12 +244,15 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
                     int64_t offset, bool optional) -> Value {
     return transformer::EmbeddingOp::create(
         builder, path.loc(name + "." + ids), entry.input((prefix + ids).str()),
-        path.weight(table), offset, optional);
+        path.weight(table), offset, optional, /*first=*/IntegerAttr());
   };
   auto add = [&](Value x, Value y) -> Value {
     return transformer::AddOp::create(builder, path.loc(name), x, y);
   };
-  Value x = lookUp("input_ids", embeddings.tokenTable, 0, false);
+  Value x = embeddings.adaptive
+                ? buildPieces(path, *embeddings.adaptive, name,
+                              entry.input((prefix + "input_ids").str()))
+                : lookUp("input_ids", embeddings.tokenTable, 0, false);
   if (embeddings.tokenScale != 1) {
     x = path.scale(x, embeddings.tokenScale, name + ".scale");
   }
@@ -289,7 +315,8 @@ static Value buildLayerInputs(PathBuilder &path, const spec::Stack &stack,
   std::string name = stack.name + ".layer_inputs";
   Value tokens = transformer::EmbeddingOp::create(
       b, path.loc(name + ".token"), entry.input((prefix + "input_ids").str()),
-      path.weight(name + ".token.weight"), 0, /*optional=*/false);
+      path.weight(name + ".token.weight"), 0, /*optional=*/false,
+      /*first=*/IntegerAttr());
   tokens = path.scale(tokens, inputs.scale, name + ".token.scale");
   Value y = path.linear(x, name + ".projection", false);
   y = path.scale(y, inputs.projectionScale, name + ".projection.scale");

@@ -302,7 +302,7 @@ private:
     for (const spec::Member &entry : membersOf(made.at({"weights", "map"}))) {
       for (const char *end : {".weight", ".bias"}) {
         std::string name = namesOf(entry.value, end).front();
-        name = replaced(name, "{i}", "0");
+        name = replaced(replaced(name, "{i}", "0"), "{n}", "0");
         const Json *prefixes = made.at({"weights", "prefix"});
         std::vector<Json> none = {Json("")};
         for (const Json &prefix : prefixes ? prefixes->items : none) {
@@ -321,7 +321,7 @@ private:
     const Json *own = weights->find("ignore");
     std::vector<Json> globs = own ? own->items : std::vector<Json>();
     auto add = [&](std::string glob) {
-      glob = replaced(glob, "{p}", "*");
+      glob = replaced(replaced(glob, "{p}", "*"), "{n}", "*");
       bool known = std::any_of(globs.begin(), globs.end(),
                                [&](const Json &g) { return g.isString(glob); });
       if (!known && !isRead(glob)) {

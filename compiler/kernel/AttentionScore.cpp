@@ -235,11 +235,14 @@ Value AttentionScore::score(Value dot, const ScoreRow &row, Value position) {
   return inUnits(cap(score));
 }
 
-Value AttentionScore::sink(Value head) {
+Value AttentionScore::sink(Value token, Value head) {
   if (!op.getSinks()) {
     return {};
   }
-  return inUnits(memref::LoadOp::create(b, op.getSinks(), head));
+  bool areOfTokens = cast<MemRefType>(op.getSinks().getType()).getRank() == 2;
+  Value place[] = {token, head};
+  return inUnits(memref::LoadOp::create(
+      b, op.getSinks(), ArrayRef(place).drop_front(areOfTokens ? 0 : 1)));
 }
 
 int64_t AttentionScore::tableSize() {

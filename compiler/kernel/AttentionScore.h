@@ -105,9 +105,9 @@ public:
   /// The score of the key at `position`, whose product with the query is `dot`,
   /// terms of distances included.
   mlir::Value score(mlir::Value dot, const ScoreRow &row, mlir::Value position);
-  /// A score without a value that each query of the head has seen before any
+  /// A score without a value that query `token` of the head has seen before any
   /// position, with the weight 1; null where there is none.
-  mlir::Value sink(mlir::Value head);
+  mlir::Value sink(mlir::Value token, mlir::Value head);
 
   /// Whether both products multiply bf16.
   static bool hasFactors(transformer::PagedAttentionOp op) {

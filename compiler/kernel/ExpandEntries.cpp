@@ -4,8 +4,11 @@
 #include "compiler/kernel/ExpandEntries.h"
 
 #include "compiler/kernel/ExpandExperts.h"
+#include "compiler/kernel/ExpandLogSoftmax.h"
+#include "compiler/kernel/ExpandPairs.h"
 #include "compiler/kernel/ExpandPool.h"
 #include "compiler/kernel/ExpandRecurrent.h"
+#include "compiler/kernel/ExpandSinks.h"
 #include "compiler/kernel/ExpandUnfold.h"
 #include "compiler/kernel/StateBlocks.h"
 #include "dialect/LayerFunctions.h"
@@ -126,6 +129,8 @@ LogicalResult tfc::expectBuffers(Operation *op) {
 
 bool tfc::isLaneKernel(Operation *op) {
   return isa<transformer::RaggedPoolOp, transformer::RaggedUnfoldOp,
+             transformer::RaggedPairsOp, transformer::RaggedWeightsOp,
+             transformer::ClusteredLogSoftmaxOp, transformer::RaggedSinksOp,
              transformer::RaggedConvOp, transformer::RaggedRecurrenceOp,
              transformer::ChooseExpertsOp, transformer::SortByExpertOp>(op);
 }
@@ -138,6 +143,18 @@ void tfc::expandLaneKernel(Operation *op, Value step, int64_t lanes,
       })
       .Case([&](transformer::RaggedUnfoldOp unfold) {
         expandUnfold(unfold, step, lanes, rewriter);
+      })
+      .Case([&](transformer::RaggedPairsOp pairs) {
+        expandPairs(pairs, step, lanes, rewriter);
+      })
+      .Case([&](transformer::RaggedWeightsOp weights) {
+        expandWeights(weights, step, lanes, rewriter);
+      })
+      .Case([&](transformer::ClusteredLogSoftmaxOp softmax) {
+        expandLogSoftmax(softmax, step, lanes, rewriter);
+      })
+      .Case([&](transformer::RaggedSinksOp sinks) {
+        expandSinks(sinks, step, lanes, rewriter);
       })
       .Case([&](transformer::RaggedConvOp conv) {
         expandConv(conv, step, lanes, rewriter);

@@ -4,7 +4,7 @@
 #include "compiler/kernel/ExpandPool.h"
 
 #include "compiler/kernel/ColumnPieces.h"
-#include "compiler/kernel/StepFields.h"
+#include "compiler/kernel/NewRows.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -21,11 +21,6 @@ using Values = KernelBuilder::Values;
 
 namespace {
 
-/// The visible rows of a sequence: `count` of them from `first` on.
-struct PooledRows {
-  Value first, count;
-};
-
 class PoolEmitter {
 public:
   PoolEmitter(transformer::RaggedPoolOp op, Value step, int64_t lanes,
@@ -36,10 +31,10 @@ public:
   void emit();
 
 private:
-  PooledRows findRows(Value row);
+  NewRows findRows(Value row);
   /// What the sum is divided by, or nothing.
   Value findDivisor(Value count);
-  void emitPiece(const PooledRows &rows, Value divisor, Value row, Value column,
+  void emitPiece(const NewRows &rows, Value divisor, Value row, Value column,
                  int64_t pieceWidth);
 
   Value broadcast(Value number, int64_t pieceWidth) {
@@ -71,8 +66,8 @@ void PoolEmitter::emit() {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value row = loop.getInductionVars()[0];
-  PooledRows rows = findRows(row);
-  Value divisor = findDivisor(rows.count);
+  NewRows rows = findRows(row);
+  Value divisor = findDivisor(rows.visible);
   if (isScalar) {
     emitPiece(rows, divisor, row, loop.getInductionVars()[1], 1);
     return;
@@ -86,30 +81,10 @@ void PoolEmitter::emit() {
   }
 }
 
-PooledRows PoolEmitter::findRows(Value row) {
+NewRows PoolEmitter::findRows(Value row) {
   Value token = arith::IndexCastOp::create(
       b, b.getIndexType(), memref::LoadOp::create(b, op.getRows(), row));
-  Value sequences = loadPointer(b, step, offsetof(tfc_step_v0, sequences));
-  auto field = [&](Value number, int64_t offset) {
-    Value entry = buildAddress(b, sequences, number, sizeof(tfc_sequence_v0));
-    return loadIndex(b, entry, offset, 32);
-  };
-  Value own = k.reduce(
-      loadIndex(b, step, offsetof(tfc_step_v0, n_sequences), 64), k.constant(0),
-      [&](Value number, Value found) -> Value {
-        Value first = field(number, offsetof(tfc_sequence_v0, first));
-        Value count = field(number, offsetof(tfc_sequence_v0, count));
-        Value isBehind = k.isLess(token, first);
-        Value isInside = arith::AndIOp::create(
-            b, k.isLess(token, k.add(first, count)),
-            arith::XOrIOp::create(b, isBehind,
-                                  arith::ConstantIntOp::create(b, true, 1)));
-        return arith::SelectOp::create(b, isInside, number, found);
-      });
-  Value visible = k.subtract(field(own, offsetof(tfc_sequence_v0, keys)),
-                             field(own, offsetof(tfc_sequence_v0, past)));
-  return {field(own, offsetof(tfc_sequence_v0, first)),
-          k.min(field(own, offsetof(tfc_sequence_v0, count)), visible)};
+  return findNewRows(k, step, token);
 }
 
 Value PoolEmitter::findDivisor(Value count) {
@@ -123,11 +98,11 @@ Value PoolEmitter::findDivisor(Value count) {
              : Value(math::SqrtOp::create(b, number));
 }
 
-void PoolEmitter::emitPiece(const PooledRows &rows, Value divisor, Value row,
+void PoolEmitter::emitPiece(const NewRows &rows, Value divisor, Value row,
                             Value column, int64_t pieceWidth) {
   double lowest = -std::numeric_limits<double>::infinity();
   Value init = broadcast(k.number(divisor ? 0 : lowest), pieceWidth);
-  Value y = k.reduce(rows.count, init, [&](Value i, Value best) -> Value {
+  Value y = k.reduce(rows.visible, init, [&](Value i, Value best) -> Value {
     Value place[] = {k.add(rows.first, i), column};
     Value x = pieceWidth == 1
                   ? k.loadFloat(op.getInput(), place)

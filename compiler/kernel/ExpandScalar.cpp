@@ -161,7 +161,7 @@ private:
   }
 
   void emitHead(const WorkItem &item, const Query &query, Value worker) {
-    Value sink = scores.sink(query.head);
+    Value sink = scores.sink(query.token, query.head);
     Value lowest =
         sink ? sink : e.number(-std::numeric_limits<float>::infinity());
     Value highest =

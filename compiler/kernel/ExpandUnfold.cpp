@@ -4,7 +4,7 @@
 #include "compiler/kernel/ExpandUnfold.h"
 
 #include "compiler/kernel/ColumnTile.h"
-#include "compiler/kernel/StepFields.h"
+#include "compiler/kernel/NewRows.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -12,26 +12,6 @@ using namespace mlir;
 using namespace tfc;
 
 using Values = KernelBuilder::Values;
-
-namespace {
-
-/// The new rows of a sequence; the first `visible` of them are seen.
-struct NewRows {
-  Value first, count, visible;
-};
-
-} // namespace
-
-static NewRows loadRows(KernelBuilder &k, Value step, Value number) {
-  ImplicitLocOpBuilder &b = k.builder();
-  Value sequences = loadPointer(b, step, offsetof(tfc_step_v0, sequences));
-  Value table = buildAddress(b, sequences, number, sizeof(tfc_sequence_v0));
-  auto field = [&](int64_t offset) { return loadIndex(b, table, offset, 32); };
-  Value count = field(offsetof(tfc_sequence_v0, count));
-  Value shown = k.subtract(field(offsetof(tfc_sequence_v0, keys)),
-                           field(offsetof(tfc_sequence_v0, past)));
-  return {field(offsetof(tfc_sequence_v0, first)), count, k.min(count, shown)};
-}
 
 static void emitRow(KernelBuilder &k, transformer::RaggedUnfoldOp op,
                     const NewRows &rows, Value row, ColumnTile &tile) {
@@ -60,7 +40,7 @@ void tfc::expandUnfold(transformer::RaggedUnfoldOp op, Value step,
   forEachColumnTile(
       k, step, {}, transformer::widthOf(op.getInput()), lanes, /*vectors=*/1,
       [&](Value sequence, ValueRange, ColumnTile &tile) {
-        NewRows rows = loadRows(k, step, sequence);
+        NewRows rows = loadNewRows(k, step, sequence);
         k.loop(rows.count, [&](Value row) { emitRow(k, op, rows, row, tile); });
       });
   rewriter.eraseOp(op);

@@ -101,8 +101,26 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
   }
 };
 
+/// memory_sinks -> ragged_sinks
+struct LowerMemorySinks : OpRewritePattern<transformer::MemorySinksOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::MemorySinksOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value init =
+        emptyRows(b, op.getQuery(), op.getType().getDimSize(1), b.getF32Type());
+    rewriter.replaceOpWithNewOp<transformer::RaggedSinksOp>(
+        op, init.getType(), op.getQuery(), op.getRelativeKeys(), op.getBatch(),
+        op.getLeft(), op.getRelativeBias(), init, op.getNumHeads(),
+        op.getSpan(), op.getScale());
+    return success();
+  }
+};
+
 } // namespace
 
 void tfc::populateAttentionPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerAttention, LowerCrossAttention>(patterns.getContext());
+  patterns.add<LowerAttention, LowerCrossAttention, LowerMemorySinks>(
+      patterns.getContext());
 }

@@ -95,7 +95,8 @@ class TableCutter {
 public:
   TableCutter(transformer::AttentionOp op,
               llvm::SmallSetVector<Operation *, 8> &replaced)
-      : op(op), b(op.getLoc(), op), replaced(replaced) {}
+      : op(op), sinks(sinksOf(op)), b(op.getLoc(), sinks ? sinks : op),
+        replaced(replaced) {}
 
   void cut() {
     findRows();
@@ -106,9 +107,23 @@ public:
         table.assign(cut(table[0].get()));
       }
     }
+    if (sinks) {
+      OpOperand &table = sinks.getRelativeKeysMutable();
+      table.set(cut(table.get()));
+    }
   }
 
 private:
+  /// What of the same table comes before the attention, for it alone.
+  static transformer::MemorySinksOp sinksOf(transformer::AttentionOp op) {
+    auto sinks = op.getSinks()
+                     ? op.getSinks().getDefiningOp<transformer::MemorySinksOp>()
+                     : transformer::MemorySinksOp();
+    return sinks && sinks.getRelativeKeys() == op.getRelativeKeys()
+               ? sinks
+               : transformer::MemorySinksOp();
+  }
+
   /// The rows in the middle that the step's tokens can meet; of those whose
   /// keys may be of steps before all that are left, in no fewer loops than of
   /// others.
@@ -160,6 +175,7 @@ private:
   }
 
   transformer::AttentionOp op;
+  transformer::MemorySinksOp sinks;
   ImplicitLocOpBuilder b;
   llvm::SmallSetVector<Operation *, 8> &replaced;
   llvm::DenseMap<Value, Value> made;

@@ -69,14 +69,26 @@ static Value toIndex(ImplicitLocOpBuilder &b, Value id) {
 
 namespace {
 
-/// embedding -> gather of table rows; a negative id gives zeros
+/// embedding -> gather of table rows; a negative id gives zeros, and so does
+/// one that a part of the ids has no row for
 struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(transformer::EmbeddingOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    int64_t rows = transformer::rowsOf(op.getTable());
+    auto number = [](ImplicitLocOpBuilder &inner, int64_t value) -> Value {
+      return arith::ConstantIntOp::create(inner, value, 32);
+    };
     auto index = [&](ImplicitLocOpBuilder &inner, Value id) -> Value {
+      if (std::optional<int64_t> first = op.getFirst()) {
+        // Of other ids the nearest row is read, and not used.
+        Value own = arith::SubIOp::create(inner, id, number(inner, *first));
+        own = arith::MaxSIOp::create(inner, own, number(inner, 0));
+        return toIndex(
+            inner, arith::MinSIOp::create(inner, own, number(inner, rows - 1)));
+      }
       if (op.getOptional()) {
         // Reads row 0 instead of a row that does not exist.
         Value zero = arith::ConstantIntOp::create(inner, 0, 32);
@@ -91,6 +103,16 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
     };
     auto value = [&](ImplicitLocOpBuilder &inner, Value id,
                      Value element) -> Value {
+      if (std::optional<int64_t> first = op.getFirst()) {
+        Value isOwn = arith::AndIOp::create(
+            inner,
+            arith::CmpIOp::create(inner, arith::CmpIPredicate::sge, id,
+                                  number(inner, *first)),
+            arith::CmpIOp::create(inner, arith::CmpIPredicate::sle, id,
+                                  number(inner, *first + rows - 1)));
+        return arith::SelectOp::create(inner, isOwn, element,
+                                       f32Constant(inner, 0));
+      }
       if (!op.getOptional()) {
         return element;
       }
@@ -148,6 +170,55 @@ struct LowerPoolRows : OpRewritePattern<transformer::PoolRowsOp> {
   }
 };
 
+/// pair_rows -> ragged_pairs
+struct LowerPairRows : OpRewritePattern<transformer::PairRowsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::PairRowsOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value init =
+        emptyRows(b, op.getInput(), op.getType().getDimSize(1), elementOf(op));
+    rewriter.replaceOpWithNewOp<transformer::RaggedPairsOp>(
+        op, init.getType(), op.getQuery(), op.getInput(), op.getBatch(), init);
+    return success();
+  }
+};
+
+/// weigh_rows -> ragged_weights
+struct LowerWeighRows : OpRewritePattern<transformer::WeighRowsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::WeighRowsOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value count = tensor::DimOp::create(b, op.getRows(), 0);
+    Value init = tensor::EmptyOp::create(
+        b, ArrayRef<int64_t>{ShapedType::kDynamic, op.getType().getDimSize(1)},
+        elementOf(op), count);
+    rewriter.replaceOpWithNewOp<transformer::RaggedWeightsOp>(
+        op, init.getType(), op.getQuery(), op.getInput(), op.getWeights(),
+        op.getRows(), op.getBatch(), init);
+    return success();
+  }
+};
+
+/// log_softmax -> clustered_log_softmax
+struct LowerLogSoftmax : OpRewritePattern<transformer::LogSoftmaxOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::LogSoftmaxOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value init =
+        emptyRows(b, op.getInput(), op.getType().getDimSize(1), elementOf(op));
+    rewriter.replaceOpWithNewOp<transformer::ClusteredLogSoftmaxOp>(
+        op, init.getType(), op.getInput(), op.getGates(), op.getClusters(),
+        init);
+    return success();
+  }
+};
+
 /// unfold -> ragged_unfold
 struct LowerUnfold : OpRewritePattern<transformer::UnfoldOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -166,6 +237,7 @@ struct LowerUnfold : OpRewritePattern<transformer::UnfoldOp> {
 } // namespace
 
 void tfc::populateEmbeddingPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerEmbedding, LowerGatherRows, LowerPoolRows, LowerUnfold>(
+  patterns.add<LowerEmbedding, LowerGatherRows, LowerPoolRows, LowerPairRows,
+               LowerWeighRows, LowerLogSoftmax, LowerUnfold>(
       patterns.getContext());
 }

@@ -276,7 +276,8 @@ void attention(const Matrix &query, const Sequence &sequence,
         }
       }
       softmax(scores,
-              shape.sinks ? std::optional(shape.sinks->at(0, head))
+              shape.sinks ? std::optional(shape.sinks->at(
+                                shape.sinks->rows > 1 ? row : 0, head))
                           : std::nullopt,
               shape.roundsFactors);
       if (watch) {

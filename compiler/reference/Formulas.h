@@ -134,6 +134,28 @@ Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows);
 /// a number.
 void poolRows(const Matrix &x, const Sequence &sequence,
               transformer::Pooling how, int64_t row, Matrix &result);
+/// Writes [q, x, q - x, q * x] for each row x of the sequence, q being its
+/// visible row that asks: the first or the last one.
+void pairRows(const Matrix &x, const Sequence &sequence,
+              transformer::QueryPlace query, Matrix &result);
+/// [sum of w x, q] of the sequence's visible rows x but q, in row `row` of
+/// `result`.
+void weighRows(const Matrix &x, const Matrix &weights, const Sequence &sequence,
+               transformer::QueryPlace query, int64_t row, Matrix &result);
+/// ln softmax of x and of gates together, and in place of gate i that of
+/// clusters[i] plus the gate's; gates may be null.
+Matrix logSoftmax(const Matrix &x, const Matrix *gates,
+                  llvm::ArrayRef<const Matrix *> clusters);
+struct ZeroMemory {
+  const Matrix &keys;           // by distance, the last row being span - 1
+  const Matrix *bias = nullptr; // added to queries; or none
+  int64_t heads = 1, left = 0, span = 1;
+  double scale = 1;
+};
+/// ln of the sum of exponentials of what scores a query of the sequence has
+/// with keys of zeros at the distances that lie before its beginning.
+void memorySinks(const Matrix &query, const Sequence &sequence,
+                 const ZeroMemory &memory, Matrix &result);
 /// Writes rows of `sequence` with their neighbours to `result`; those that are
 /// not visible are zeros.
 void unfold(const Matrix &x, const Sequence &sequence, int64_t taps,
@@ -203,7 +225,7 @@ struct AttentionShape {
   const Matrix *bias = nullptr;  // [numHeads, 2 M + 1], by distance
   std::optional<double> cap;     // of scores: cap * tanh(score / cap)
   llvm::ArrayRef<double> slopes; // by head, times the distance; or none
-  const Matrix *sinks = nullptr; // [1, numHeads], one more score; or none
+  const Matrix *sinks = nullptr; // [1 or T, numHeads], one more score
   /// The scale is times ln(n) / ln(base) where a query sees n positions.
   std::optional<double> logBase;
   /// What keys and queries have at a distance, [2 span, numHeads * headDim], or

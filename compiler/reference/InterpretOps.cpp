@@ -218,6 +218,15 @@ LogicalResult Interpreter::runOp(WeightOp weight) {
 LogicalResult Interpreter::runOp(EmbeddingOp op) {
   const Matrix &table = rows(op.getTable());
   int64_t offset = op.getOffset();
+  if (std::optional<int64_t> first = op.getFirst()) {
+    // As of ids that may be missing: others have zeros.
+    Ids own;
+    for (int64_t id : ids(op.getIds())) {
+      bool isOwn = id >= *first && id < *first + table.rows;
+      own.push_back(isOwn ? static_cast<int32_t>(id - *first) : -1);
+    }
+    return setRows(op, embedding(own, table, 0));
+  }
   for (int64_t id : ids(op.getIds())) {
     if ((id < 0 && !op.getOptional()) || id + offset >= table.rows) {
       return op.emitError() << "expected an id in [0, " << table.rows - offset
@@ -269,14 +278,11 @@ LogicalResult Interpreter::runOp(PoolRowsOp op) {
   const Ids &wanted = ids(op.getRows());
   Matrix result(static_cast<int64_t>(wanted.size()), input.cols);
   for (int64_t row = 0; row < result.rows; ++row) {
-    int32_t token = wanted[row];
-    auto own = llvm::find_if(step.sequences, [&](const Sequence &each) {
-      return token >= each.first && token < each.first + each.count;
-    });
-    if (own == step.sequences.end()) {
-      return op.emitError() << "expected a row of a sequence, got " << token;
+    FailureOr<const Sequence *> own = sequenceOf(op, wanted[row]);
+    if (failed(own)) {
+      return failure();
     }
-    poolRows(input, *own, op.getHow(), row, result);
+    poolRows(input, **own, op.getHow(), row, result);
   }
   return setRows(op, std::move(result));
 }
@@ -487,9 +493,10 @@ LogicalResult Interpreter::runOp(Operation &op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<scf::ForOp, func::CallOp, arith::ConstantOp, OutputOp, TapOp,
             WeightOp, EmbeddingOp, GatherRowsOp, PoolRowsOp, PerLayerOp,
-            RotaryOp, AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp,
-            ExpertsOp, GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp,
-            RecurrenceOp, LatentAttentionOp, SliceColumnsOp>(
+            PairRowsOp, WeighRowsOp, LogSoftmaxOp, MemorySinksOp, RotaryOp,
+            AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp, ExpertsOp,
+            GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp, RecurrenceOp,
+            LatentAttentionOp, SliceColumnsOp>(
           [&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })

@@ -54,6 +54,13 @@ private:
   mlir::LogicalResult runOp(transformer::EmbeddingOp op);
   mlir::LogicalResult runOp(transformer::GatherRowsOp op);
   mlir::LogicalResult runOp(transformer::PoolRowsOp op);
+  mlir::LogicalResult runOp(transformer::PairRowsOp op);
+  mlir::LogicalResult runOp(transformer::WeighRowsOp op);
+  mlir::LogicalResult runOp(transformer::LogSoftmaxOp op);
+  mlir::LogicalResult runOp(transformer::MemorySinksOp op);
+  /// The sequence of the step that has the row.
+  mlir::FailureOr<const Sequence *> sequenceOf(mlir::Operation *op,
+                                               int32_t token);
   mlir::LogicalResult runOp(transformer::RouteOp op);
   mlir::LogicalResult runOp(transformer::ExpertsOp op);
   mlir::LogicalResult runOp(transformer::GroupByOp op);

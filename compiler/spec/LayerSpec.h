@@ -14,7 +14,16 @@
 namespace tfc::spec {
 
 /// gelu is the erf form, gelu_new the tanh form, relu2 the square of relu.
-enum class Activation { Identity, Gelu, GeluNew, Relu, Silu, Tanh, Relu2 };
+enum class Activation {
+  Identity,
+  Gelu,
+  GeluNew,
+  Relu,
+  Silu,
+  Tanh,
+  Relu2,
+  Sigmoid
+};
 
 /// Normalisation over the last axis, eps inside the root: layernorm (biased
 /// variance) or rmsnorm (mean of squares, no bias); then times offset + weight,
@@ -215,6 +224,9 @@ struct Attention {
   /// the key's type is their own.
   bool segments = false;
   std::optional<RelativeTerms> relative;
+  /// What the window has before the sequence's beginning are keys and values of
+  /// zeros, which a softmax counts.
+  bool zeroMemory = false;
   std::optional<Sparse> sparse;
   std::optional<OutputGate> gate;
   /// Of latents there is one key head, headDim = latent->ropeDim +
@@ -227,7 +239,7 @@ struct Attention {
                     oBias, scaleByInverseLayer, causal, positionBias, qkNorm,
                     vNorm, valuesAreKeys, sharedKeys, cap, slopes,
                     roundedSlopes, logBase, sinks, queryBias, segments,
-                    relative, sparse, gate, latent);
+                    relative, zeroMemory, sparse, gate, latent);
   }
   /// Whether keys of both may lie in one part of a cache.
   bool hasKeysLike(const Attention &other) const {

@@ -44,6 +44,25 @@ struct Segment {
   std::optional<int64_t> defaultId;
 };
 
+/// A vocabulary in pieces, whose rare tokens have narrow rows: piece i are the
+/// ids from one cutoff to the next and is width / div^i wide, down to a whole
+/// number (Baevski and Auli 2018, arXiv:1809.10853; Grave et al. 2016,
+/// arXiv:1609.04309). With a div of more than 1 each piece is projected to
+/// hidden.
+struct Pieces {
+  struct Piece {
+    int64_t first = 0, rows = 0, width = 0;
+  };
+  std::vector<int64_t> cutoffs;
+  int64_t div = 1, rows = 0, width = 0;
+  bool isProjected() const { return div > 1; }
+  std::vector<Piece> list() const;
+  friend bool operator==(const Pieces &a, const Pieces &b) {
+    return std::tie(a.cutoffs, a.div, a.rows, a.width) ==
+           std::tie(b.cutoffs, b.div, b.rows, b.width);
+  }
+};
+
 /// x = norm(token * scale + position + sum of segments), or the projection of
 /// it; or with the projection of the token's row in place of that, or of the
 /// sum.
@@ -58,6 +77,9 @@ struct Embeddings {
   /// comes before the sum.
   int64_t sumWidth = 0;
   double tokenScale = 1;
+  /// The token table is several, "encoder.embeddings.token.0.weight" and so on,
+  /// with projections "encoder.embeddings.projection.0.weight".
+  std::optional<Pieces> adaptive;
   std::optional<Position> position;
   std::vector<Segment> segments;
   std::optional<Norm> norm;
@@ -175,6 +197,27 @@ struct LogitsStep {
   std::string weight;
   bool bias = false;
 };
+/// Log probabilities of a vocabulary in pieces: those of the first and of the
+/// others as a whole ("<path>.clusters") are of one softmax, and each other
+/// piece has one of its own. Of piece i the matrix is "<path>.<i>", or the
+/// table that it is tied to, of the rows' projection "<path>.projection.<i>".
+struct AdaptiveLogitsStep {
+  std::string path;
+  Pieces pieces;
+  /// Of each piece, the parameter whose rows are the output weights.
+  std::vector<std::string> weights;
+  bool bias = false;
+  bool isTied() const { return weights.front() != path + ".0.weight"; }
+};
+/// DIN's activation unit (Zhou et al. 2018, arXiv:1706.06978): the sum of a
+/// sequence's rows, each by what a small network makes of it and the row that
+/// asks, and behind it that row. Layers are "<path>.0", and so on.
+struct ActivationUnitStep {
+  std::string path;
+  bool first = false;          // the row that asks; otherwise the last one
+  std::vector<int64_t> hidden; // widths of layers but the last, which is 1
+  Activation act = Activation::Sigmoid;
+};
 /// [rows, n] -> n results of [rows], each a named output of the head.
 struct SplitStep {
   std::vector<std::string> names;
@@ -196,7 +239,8 @@ struct L2NormalizeStep {
 };
 using HeadStep =
     std::variant<TakeStep, PoolStep, DenseStep, NormStep, LogitsStep, SplitStep,
-                 ActStep, ScaleStep, TruncateStep, L2NormalizeStep>;
+                 ActStep, ScaleStep, TruncateStep, L2NormalizeStep,
+                 AdaptiveLogitsStep, ActivationUnitStep>;
 
 /// `from` is "encoder", "decoder" or the name of an earlier head.
 struct Head {

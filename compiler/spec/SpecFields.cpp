@@ -18,15 +18,17 @@ TypeRef activationOf(std::vector<std::string> words, std::string name) {
 }
 
 const TypeRef &activation() {
-  static const TypeRef type = activationOf(
-      {"gelu", "gelu_new", "relu", "relu2", "silu", "tanh", "identity"}, "act");
+  static const TypeRef type =
+      activationOf({"gelu", "gelu_new", "relu", "relu2", "silu", "tanh",
+                    "sigmoid", "identity"},
+                   "act");
   return type;
 }
 
 /// And those that have weights.
 TypeRef ffnActivation() {
   return activationOf({"gelu", "gelu_new", "relu", "relu2", "silu", "tanh",
-                       "identity", "xielu"},
+                       "sigmoid", "identity", "xielu"},
                       "ffn_act");
 }
 
@@ -46,12 +48,12 @@ TypeRef idOrList() { return oneOf({index(), list(index(), 1)}); }
 
 TypeRef embeddings() {
   TypeRef scale = oneOf({number(), words({"sqrt_hidden"})});
-  TypeRef token = object(
-      {key("rows", rows()), key("dim", width()), key("scale", scale),
-       key("use", words({"shared.token"})),
-       unsupported("adaptive",
-                   object({key("cutoffs", list(rows())), key("div", rows())})),
-       unsupported("input", text())});
+  TypeRef token =
+      object({key("rows", rows()), key("dim", width()), key("scale", scale),
+              key("use", words({"shared.token"})),
+              key("adaptive", object({needed("cutoffs", list(rows(), 0, 64)),
+                                      needed("div", rows())})),
+              unsupported("input", text())});
   TypeRef position = object(
       {needed("kind", words({"learned", "sinusoid", "none"}, {"axial"})),
        key("rows", rows()), key("offset", index()),
@@ -90,10 +92,10 @@ Fields sublayerFields() {
 TypeRef relativeTerms() {
   TypeRef use = words({"none", "own", "shared", "identity"});
   TypeRef biases = object({key("keys", flag()), key("queries", flag())});
-  return orNone(
-      object({key("keys", use), key("queries", use),
-              key("bias", oneOf({flag(), biases})), key("values", flag()),
-              key("query_bias", flag()), key("segments", flag())}));
+  return orNone(object({key("keys", use), key("queries", use),
+                        key("bias", oneOf({flag(), biases})),
+                        key("values", flag()), key("query_bias", flag()),
+                        key("segments", flag()), key("zero_memory", flag())}));
 }
 
 TypeRef relativeTable() {
@@ -377,9 +379,14 @@ TypeRef headStep() {
   op("pool", {needed("how", words({"mean", "max", "mean_sqrt_len"}))}, true);
   op("scale", {needed("by", oneOf({number(), words({"rsqrt_hidden"})}))}, true);
   op("adaptive_logits",
-     {needed("name", text()), key("tied", text()), key("cutoffs", list(rows())),
-      key("div", rows())},
-     false);
+     {needed("name", text()), key("tied", text()), key("out", rows()),
+      key("cutoffs", list(rows(), 0, 64)), key("div", rows()),
+      key("dim", width()), key("bias", flag())},
+     true);
+  op("activation_unit",
+     {needed("name", text()), needed("query", words({"first", "last"})),
+      needed("hidden", list(width(), 0, 64)), needed("act", activation())},
+     true);
   op("truncate", {needed("dims", width())}, true);
   op("l2_normalize", {key("eps", number())}, true);
   for (const char *word : {"squeeze", "softmax", "log_softmax", "sigmoid"}) {

@@ -22,6 +22,25 @@ func.func @embedding_c1_offset_beyond_table(%ids: tensor<?xi32>,
 
 // -----
 
+func.func @embedding_c2_beyond(%ids: tensor<?xi32>, %table: tensor<97x104xf32>) {
+  // expected-error @below {{expected first alone, at least 0 and with ids below 2^31, got 2147483600}}
+  %0 = transformer.embedding %ids, %table from 2147483600
+         : tensor<?xi32>, tensor<97x104xf32>
+  return
+}
+
+// -----
+
+func.func @embedding_c2_optional(%ids: tensor<?xi32>,
+                                 %table: tensor<97x104xf32>) {
+  // expected-error @below {{expected first alone, at least 0 and with ids below 2^31, got 4}}
+  %0 = transformer.embedding %ids, %table optional from 4
+         : tensor<?xi32>, tensor<97x104xf32>
+  return
+}
+
+// -----
+
 func.func @rotary_angles_c1_no_frequency(%positions: tensor<?xi32>) {
   // expected-error @below {{expected at least one frequency, got none}}
   %0 = transformer.rotary_angles %positions times []

@@ -127,9 +127,29 @@ PAPERS = (
                                   "out": 97}]}}, **GATED},
      lambda: papers.GatedTransformerXl(97, 26, 2, 13, 37, 2, 7, 4, 6), "",
      ("one", "ragged", "left", "longest"), None),
+    ("paper-din", "din",
+     {"dims": {"hidden": 13, "vocab": 97},
+      "heads": {"click": {"steps": [
+          {"op": "activation_unit", "name": "unit", "query": "last",
+           "hidden": [19, 7], "act": "sigmoid"},
+          {"op": "dense", "name": "0", "out": 17, "act": "sigmoid"},
+          {"op": "dense", "name": "1", "out": 5, "act": "sigmoid"},
+          {"op": "dense", "name": "2", "out": 1}]}}},
+     lambda: papers.Din(97, 13, [19, 7], [17, 5]), "",
+     ("one", "ragged", "left", "holes", "longest"), None),
+    ("paper-dinlinear", "din",
+     {"dims": {"hidden": 34, "vocab": 97},
+      "heads": {"click": {"steps": [
+          {"op": "activation_unit", "name": "unit", "query": "last",
+           "hidden": [], "act": "sigmoid"},
+          {"op": "dense", "name": "0", "out": 21, "act": "sigmoid"},
+          {"op": "dense", "name": "1", "out": 1}]}},
+      "weights": {"map": {"heads.click.2": None}}},
+     lambda: papers.Din(97, 34, [], [21]), "",
+     ("ragged", "holes", "longest"), None),
 )
 # What generates no text.
-ENCODERS = ("paper-heads", "paper-head")
+ENCODERS = ("paper-heads", "paper-head", "paper-din", "paper-dinlinear")
 
 
 def draw_weights(model, generator):

@@ -435,8 +435,11 @@ class Segments(nn.Module):
         super().__init__()
         self.memory, self.segment, self.clamp = memory, segment, clamp
 
+    def begin(self):
+        """What the first segment has as its memory."""
+
     def of_text(self, ids):
-        memories, found = [None] * len(self.layers), []
+        memories, found = [self.begin()] * len(self.layers), []
         for part in ids.split(self.segment):
             x = self.embed(part)
             for number, layer in enumerate(self.layers):
@@ -495,6 +498,147 @@ class TransformerXl(Segments):
 
     def logits(self, hidden):
         return self.crit.out_layers[0](hidden)
+
+
+class Pieces(nn.Module):
+    """Baevski and Auli 2018, arXiv:1809.10853: rows of rare tokens are
+    narrower, and each piece is projected. With a `div` of 1 nothing is."""
+
+    def __init__(self, vocab, wide, width, cutoffs, div):
+        super().__init__()
+        self.ends = [0, *cutoffs, vocab]
+        sizes = [b - a for a, b in zip(self.ends, self.ends[1:])]
+        self.emb_layers = nn.ModuleList(
+            nn.Embedding(size, wide // div ** i)
+            for i, size in enumerate(sizes))
+        self.emb_projs = nn.ParameterList(
+            nn.Parameter(torch.empty(width, wide // div ** i))
+            for i in range(len(sizes) if div > 1 else 0))
+
+    def forward(self, ids):
+        rows = []
+        for token in ids.tolist():
+            piece = sum(token >= end for end in self.ends[1:-1])
+            row = self.emb_layers[piece].weight[token - self.ends[piece]]
+            rows.append(self.emb_projs[piece] @ row if len(self.emb_projs)
+                        else row)
+        return torch.stack(rows)
+
+
+class AdaptiveSoftmax(nn.Module):
+    """Grave et al. 2016, arXiv:1609.04309: the first piece and each other one
+    as a whole are of one softmax, in which every piece has its own. Its tables
+    are those of `pieces`; so are its projections but the first."""
+
+    def __init__(self, pieces, wide, clusters):
+        super().__init__()
+        self.out_layers = nn.ModuleList()
+        for table in pieces.emb_layers:
+            layer = nn.Linear(*reversed(table.weight.shape))
+            layer.weight = table.weight
+            self.out_layers.append(layer)
+        self.out_projs = nn.ParameterList(
+            nn.Parameter(torch.empty_like(one)) if i == 0 else one
+            for i, one in enumerate(pieces.emb_projs))
+        if clusters:
+            self.cluster_weight = nn.Parameter(torch.empty(clusters, wide))
+            self.cluster_bias = nn.Parameter(torch.empty(clusters))
+
+    def forward(self, hidden):
+        def rows_of(i):
+            return hidden @ self.out_projs[i] if len(self.out_projs) else hidden
+
+        first = self.out_layers[0](rows_of(0))
+        count = len(self.out_layers) - 1
+        if not count:
+            return first.log_softmax(-1)
+        clusters = functional.linear(rows_of(0), self.cluster_weight,
+                                     self.cluster_bias)
+        both = torch.cat((first, clusters), -1).log_softmax(-1)
+        found = [both[:, :-count]]
+        for i in range(1, count + 1):
+            own = self.out_layers[i](rows_of(i)).log_softmax(-1)
+            found.append(both[:, i - 1 - count, None] + own)
+        return torch.cat(found, -1)
+
+
+class TransfoXl(TransformerXl):
+    """The Transformer-XL of transformers 4, with its names: a vocabulary in
+    pieces, and a first memory of zeros, which is seen."""
+
+    def __init__(self, vocab, wide, cutoffs, div, width, heads, size, inner,
+                 layers, memory, segment, clamp, has_head=True):
+        super().__init__(vocab, width, heads, size, inner, layers, memory,
+                         segment, clamp)
+        del self.word_emb, self.crit
+        self.width, self.has_head = width, has_head
+        body = Named(word_emb=Pieces(vocab, wide, width, cutoffs, div),
+                     layers=self.layers)
+        if has_head:
+            self.transformer = body
+            self.crit = AdaptiveSoftmax(body.word_emb, wide, len(cutoffs))
+            del self.layers
+        else:
+            self.word_emb = body.word_emb
+
+    def __getattr__(self, name):
+        if name in ("layers", "word_emb") and "transformer" in self._modules:
+            return getattr(self._modules["transformer"], name)
+        return super().__getattr__(name)
+
+    def begin(self):
+        return torch.zeros(self.memory, self.width)
+
+    def embed(self, ids):
+        return self.word_emb(ids) * math.sqrt(self.width)
+
+    def logits(self, hidden):
+        return self.crit(hidden) if self.has_head else hidden
+
+    def forward(self, inputs):
+        outputs = super().forward(inputs)
+        return outputs if self.has_head else {
+            "last_hidden_state": outputs["logits"]}
+
+
+class Din(nn.Module):
+    """Zhou et al. 2018, arXiv:1706.06978: the last item is the candidate, those
+    before it are what a user has seen. Section 4.3: what a small network makes
+    of both weighs each, and weights are no softmax."""
+
+    def __init__(self, items, width, hidden, layers):
+        super().__init__()
+
+        def network(sizes):
+            return nn.ModuleList(nn.Linear(a, b)
+                                 for a, b in zip(sizes, sizes[1:]))
+
+        self.item = nn.Embedding(items, width)
+        self.unit = network([4 * width, *hidden, 1])
+        self.score = network([2 * width, *layers, 1])
+
+    @staticmethod
+    def run(network, x):
+        for layer in network[:-1]:
+            x = layer(x).sigmoid()
+        return network[-1](x)
+
+    def of_items(self, ids):
+        rows = self.item(ids)
+        candidate, seen_items = rows[-1], rows[:-1]
+        total = torch.zeros_like(candidate)
+        for row in seen_items:
+            weight = self.run(self.unit, torch.cat(
+                (candidate, row, candidate - row, candidate * row)))
+            total = total + weight * row
+        return self.run(self.score, torch.cat((total, candidate)))
+
+    def forward(self, inputs):
+        ids = inputs["input_ids"]
+        mask = inputs.get("attention_mask", torch.ones_like(ids)).bool()
+        return {"score": torch.stack([
+            self.of_items(own[seen_here])
+            for own, seen_here in zip(ids, mask)])}
 
 
 class GruGate(nn.Module):

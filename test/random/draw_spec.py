@@ -52,7 +52,7 @@ class Drawing:
 
     def activation(self):
         return self.pick("gelu", "gelu_new", "relu", "relu2", "silu", "tanh",
-                         "identity")
+                         "sigmoid", "identity")
 
     # -- attention --
 
@@ -246,10 +246,28 @@ class Drawing:
                 self.terms_of_heads() if table["is_of_heads"] else
                 self.relative_terms(not table["is_read"], causal))
             table["is_read"] = True
+            relative = attention["relative"]
+            if causal and is_set(relative) and \
+                    relative.get("keys") == "own":
+                self.maybe(relative, "zero_memory", 0.5,
+                           lambda: self.chance(0.8))
+                if relative.get("zero_memory"):
+                    self.begin_with_zeros(attention, has_bias_table)
         if not has_bias_table:
             self.maybe(attention, "use_position_bias", 0.1,
                        lambda: self.chance(0.5))
         return attention
+
+    def begin_with_zeros(self, attention, has_bias_table):
+        """Leaves the attention what keys and values of zeros may have."""
+        for key in ("softcap", "log_scale_base", "sinks", "slopes", "scale",
+                    "rounded_slopes", "rotary", "qk_norm", "bias",
+                    "scale_by_inverse_layer", "v_norm"):
+            attention.pop(key, None)
+        attention["relative"].pop("bias", None)
+        attention["window"] = {"left": self.random.randint(0, 12), "right": 0}
+        if has_bias_table:
+            attention["use_position_bias"] = False
 
     # -- layers --
 
@@ -391,6 +409,9 @@ class Drawing:
         attention = find_attention(block)
         if attention is None:
             return block
+        if has_zero_memory(attention):
+            attention["window"] = self.window(stack["causal"])
+            return block
         # Beside blocks there is no window.
         if not is_set(attention.get("sparse")):
             attention["window"] = self.pick("none",
@@ -414,7 +435,9 @@ class Drawing:
                             **self.feed_forward()}}]
         if stack["cross"]:
             patches.append({"cross": {"scale": 0.3}})
-        usable = [patch for patch in patches if list(patch)[0] in block]
+        usable = [patch for patch in patches if list(patch)[0] in block and
+                  not (has_zero_memory(block.get("attn", {})) and
+                       "scale" in patch.get("attn", {}))]
         overrides = []
         for _ in range(self.random.randint(0, 2)):
             layers = self.pick(str(self.random.randint(-repeat, repeat - 1)),
@@ -536,7 +559,14 @@ class Drawing:
         else:
             self.maybe(token, "rows", 0.7,
                        lambda: self.vocab + self.pick(0, 0, 3))
-            if self.chance(0.25):
+            if self.chance(0.15):
+                token["adaptive"] = self.pieces(token.get("rows", self.vocab))
+                if token["adaptive"]["div"] > 1:
+                    self.maybe(token, "dim", 0.6, lambda: self.pick(27, 40))
+                if token.get("dim", self.hidden) < 27:
+                    token["adaptive"]["div"] = 1
+                    token.pop("dim", None)
+            elif self.chance(0.25):
                 token["dim"] = self.pick(6, 10, 20)
                 at = self.pick("after_norm", "token", "sum")
                 embeddings["projection"] = {"at": at,
@@ -550,7 +580,8 @@ class Drawing:
         embeddings["token"] = token
         self.maybe(embeddings, "position", 0.8,
                    lambda: self.position(name, width))
-        is_projected_alone = token.get("dim", width) != width
+        is_projected_alone = (token.get("dim", width) != width or
+                              "adaptive" in token)
         self.maybe(embeddings, "segments", 0.3,
                    lambda: self.segments(name, not is_projected_alone))
         self.maybe(embeddings, "norm", 0.3, lambda: self.norm(normed, 0.1))
@@ -559,6 +590,11 @@ class Drawing:
                        lambda: self.pick("sum", "token")
                        if normed == width else "sum")
         return embeddings
+
+    def pieces(self, rows):
+        cutoffs = self.random.sample(range(1, rows),
+                                     min(self.pick(0, 1, 3), rows - 1))
+        return {"cutoffs": sorted(cutoffs), "div": self.pick(1, 2, 3)}
 
     def stack(self, name, cross):
         causal = name == "decoder"
@@ -643,6 +679,12 @@ class Drawing:
         steps = []
         if not is_one and taken:
             how = taken
+            if how == "pool" and self.chance(0.3):
+                how = {"op": "activation_unit", "name": "unit",
+                       "query": self.pick("first", "last"),
+                       "hidden": self.pick([], [5], [7, 3]),
+                       "act": self.activation()}
+                width *= 2
             steps.append({"op": "pool", "how": self.pick(
                 "mean", "max", "mean_sqrt_len")} if how == "pool" else how)
             is_one = True
@@ -687,7 +729,21 @@ class Drawing:
     def logits(self, spec, name, stack, width):
         step = {"op": "logits", "name": name}
         token = spec[stack]["embeddings"]["token"]
-        if token.get("dim", self.hidden) == width and self.chance(0.6):
+        if "adaptive" in token:
+            step["op"] = "adaptive_logits"
+            if token["adaptive"]["div"] > 1 or width == self.hidden:
+                step["tied"] = stack + ".embeddings.token"
+            else:
+                step.update(out=30, **self.pieces(30))
+                step["div"] = 1
+            self.maybe(step, "bias", 0.5, lambda: self.chance(0.6))
+            return step
+        if self.chance(0.1):
+            step.update(op="adaptive_logits", out=30, dim=27,
+                        **self.pieces(30))
+            if step["div"] == 1:
+                step["div"] = 2
+        elif token.get("dim", self.hidden) == width and self.chance(0.6):
             step["tied"] = ("shared.token" if "use" in token
                             else stack + ".embeddings.token")
         else:
@@ -698,12 +754,14 @@ class Drawing:
     def add_generation(self, spec):
         """A head over the decoder's table; its numbers change no row."""
         token = spec["decoder"]["embeddings"]["token"]
-        if token.get("dim", self.hidden) != self.hidden:
+        in_pieces = "adaptive" in token
+        if token.get("dim", self.hidden) != self.hidden and not in_pieces:
             return
         tied = "shared.token" if "use" in token else "decoder.embeddings.token"
         spec.setdefault("heads", {})["lm"] = {"from": "decoder", "steps": [
-            {"op": "logits", "name": "lm", "tied": tied}]}
-        takes = any(step["op"] in ("take", "pool")
+            {"op": "adaptive_logits" if in_pieces else "logits", "name": "lm",
+             "tied": tied}]}
+        takes = any(step["op"] in ("take", "pool", "activation_unit")
                     for head in spec["heads"].values()
                     for step in head["steps"])
         if "outputs" in spec and not takes:
@@ -781,6 +839,11 @@ class Drawing:
 
 def is_set(value):
     return isinstance(value, dict)
+
+
+def has_zero_memory(attention):
+    relative = attention.get("relative")
+    return is_set(relative) and relative.get("zero_memory", False)
 
 
 def find_attention(block):

@@ -126,6 +126,8 @@ def activate(kind, x):
         return np.maximum(x, 0) ** 2
     if kind == "silu":
         return x / (1 + np.exp(-x))
+    if kind == "sigmoid":
+        return 1 / (1 + np.exp(-x))
     return np.tanh(x) if kind == "tanh" else x
 
 
@@ -517,6 +519,23 @@ class Attention:
             total = total + np.einsum("khd,qkhd->hqk", k, own)
         return total
 
+    def zero_scores(self, q, queries, scale):
+        """What keys of zeros have that a window begins with before the
+        sequence does: the term of their distance."""
+        terms = self.spec.get("relative")
+        if not is_object(terms) or not terms.get("zero_memory", False):
+            return np.zeros((self.heads, len(q), 0))
+        left, most = self.spec["window"]["left"], self.stack["relative"]["span"] - 1
+        rows = self.relative_rows("keys", "k")
+        own = q + self.added("relative_bias")
+        scores = np.full((self.heads, len(q), left + 1), -np.inf)
+        for number, place in enumerate(queries):
+            for distance in range(int(place) + 1, left + 1):
+                row = rows[min(distance, most) + most]
+                scores[:, number, distance] = scale[number] * (
+                    own[number] * row).sum(-1)
+        return scores
+
     def added(self, name):
         """What is added to queries, for one kind of product."""
         terms = self.spec.get("relative")
@@ -578,6 +597,8 @@ class Attention:
             sinks = np.broadcast_to(sinks[:, None, None],
                                     scores.shape[:2] + (1,))
             scores = np.concatenate([scores, sinks], 2)
+        scores = np.concatenate(
+            [scores, self.zero_scores(q, queries, scale)], 2)
         # A token that sees nothing has no result.
         with np.errstate(invalid="ignore"):
             parts = np.exp(scores - scores.max(2, keepdims=True))
@@ -666,9 +687,28 @@ class Model:
             rows = self.spec["shared"]["token"].get("rows", self.vocab)
             return self.weights.get("shared.token.weight", rows, self.hidden,
                                     spread=1.0)
+        if "adaptive" in token:
+            return np.concatenate([
+                rows if matrix is None else held(rows @ matrix.T)
+                for rows, matrix in self.pieces(stack_name)])
         return self.weights.get(f"{stack_name}.embeddings.token.weight",
                                 token.get("rows", self.vocab),
                                 token.get("dim", self.hidden), spread=1.0)
+
+    def pieces(self, stack_name):
+        """Of each piece of a vocabulary its rows and what projects them."""
+        token = self.spec[stack_name]["embeddings"]["token"]
+        rows = token.get("rows", self.vocab)
+        path = f"{stack_name}.embeddings"
+        ends = [0, *token["adaptive"]["cutoffs"], rows]
+        width, div = token.get("dim", self.hidden), token["adaptive"]["div"]
+        for i in range(len(ends) - 1):
+            own = self.weights.get(f"{path}.token.{i}.weight",
+                                   ends[i + 1] - ends[i], width, spread=1.0)
+            yield own, (self.weights.get(f"{path}.projection.{i}.weight",
+                                         self.hidden, width)
+                        if div > 1 else None)
+            width //= div
 
     def positions(self, position, sequence):
         """Of each token, with the offset."""
@@ -886,6 +926,10 @@ class Model:
                 return rows.max(0)
             root = math.sqrt(len(rows)) if step["how"] != "mean" else len(rows)
             return rows.sum(0) / root
+        if op == "activation_unit":
+            return self.activation_unit(step, x[sequence.visible], path)
+        if op == "adaptive_logits":
+            return self.adaptive_logits(step, x, path)
         if op == "dense":
             y = linear(self.weights, x, path, step["out"],
                        step.get("bias", True))
@@ -923,6 +967,72 @@ class Model:
             y = y + self.weights.get(path + ".bias", len(table))
         return y
 
+    def activation_unit(self, step, rows, path):
+        """Zhou et al. 2018, section 4.3: no softmax over the weights."""
+        asks = 0 if step["query"] == "first" else len(rows) - 1
+        q, others = rows[asks], np.delete(rows, asks, 0)
+        total = np.zeros_like(q)
+        for k in others:
+            y = np.concatenate((q, k, q - k, q * k))[None]
+            for number, width in enumerate([*step["hidden"], 1]):
+                y = linear(self.weights, y, f"{path}.{number}", width, True)
+                if number < len(step["hidden"]):
+                    y = activate(step["act"], y)
+            total = total + y[0, 0] * k
+        # Every layer has its weights, whether a row asks for them or not.
+        width = 4 * len(q)
+        for number, out in enumerate([*step["hidden"], 1]):
+            self.weights.get(f"{path}.{number}.weight", out, width)
+            self.weights.get(f"{path}.{number}.bias", out)
+            width = out
+        return np.concatenate((total, q))
+
+    def adaptive_logits(self, step, x, path):
+        """Grave et al. 2016, section 3: a cluster's share, in which a word has
+        its own."""
+        def product(rows, matrix, name):
+            y = held(rows @ matrix.T)
+            if step.get("bias", False):
+                y = y + self.weights.get(name + ".bias", len(matrix))
+            return y
+
+        def log_softmax(z):
+            z = z - z.max(-1, keepdims=True)
+            return z - np.log(np.exp(z).sum(-1, keepdims=True))
+
+        if "tied" in step:
+            stack = step["tied"].split(".")[0]
+            token = self.spec[stack]["embeddings"]["token"]
+            tables = [rows for rows, _ in self.pieces(stack)]
+            div = token["adaptive"]["div"]
+        else:
+            ends = [0, *step["cutoffs"], step["out"]]
+            div, width = step["div"], step.get("dim", x.shape[-1])
+            tables = []
+            for i in range(len(ends) - 1):
+                tables.append(self.weights.get(
+                    f"{path}.{i}.weight", ends[i + 1] - ends[i], width))
+                width //= div
+
+        def project(i):
+            return x if div == 1 else held(x @ self.weights.get(
+                f"{path}.projection.{i}.weight", tables[i].shape[1],
+                x.shape[-1]).T)
+
+        first = product(project(0), tables[0], f"{path}.0")
+        count = len(tables) - 1
+        if not count:
+            return log_softmax(first)
+        clusters = product(project(0), self.weights.get(
+            path + ".clusters.weight", count, tables[0].shape[1]),
+            path + ".clusters")
+        both = log_softmax(np.concatenate((first, clusters), -1))
+        parts = [both[..., :-count]]
+        for i in range(1, count + 1):
+            own = log_softmax(product(project(i), tables[i], f"{path}.{i}"))
+            parts.append(both[..., i - 1 - count, None] + own)
+        return np.concatenate(parts, -1)
+
     def run_head(self, name, results, sequences):
         """The rows of a head; whether there is one a sequence."""
         head = self.spec["heads"][name]
@@ -932,7 +1042,8 @@ class Model:
         else:
             x, is_one, stack = results[origin]
         for step in head["steps"]:
-            is_one = is_one or step["op"] in ("take", "pool")
+            is_one = is_one or step["op"] in ("take", "pool",
+                                              "activation_unit")
             x = self.step(name, step, x, sequences[stack])
         return x, is_one, stack
 

@@ -114,7 +114,8 @@ FloatAttention::State FloatAttention::beginState(Value head) {
   state.highest.assign(rows, lowest());
   state.part.assign(rows, k.number(0));
   state.sums.assign(rows * tiles.columns(), k.number(0));
-  if (Value sink = scores.sink(head)) {
+  // Those of tokens are beside terms of distances, which are not for tiles.
+  if (Value sink = scores.sink(/*token=*/Value(), head)) {
     Value isFirst = t.isLess(tiles.position(), t.number(1));
     state.highest.assign(rows, sink);
     state.part.assign(rows, t.select(isFirst, k.number(1), k.number(0)));

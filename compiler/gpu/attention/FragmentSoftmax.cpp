@@ -36,7 +36,8 @@ RowState FragmentSoftmax::begin(int64_t columns) {
   for (int64_t half = 0; half < 2; ++half) {
     state.highest[half] = block.lowest();
     state.total[half] = k.number(0);
-    if (Value sink = block.score.sink(block.rows[half].head)) {
+    if (Value sink =
+            block.score.sink(block.rows[half].token, block.rows[half].head)) {
       Value counts = block.isEqual(block.pair, 0);
       if (block.isShared) {
         counts = arith::AndIOp::create(b, counts, block.isEqual(block.warp, 0));

@@ -135,7 +135,7 @@ void WarpAttention::emitQuery(const WorkItem &item, const WarpQuery &query) {
   // sums of the lane's columns.
   Values state(2 + numColumns, k.number(0));
   state[0] = k.number(std::numeric_limits<float>::lowest());
-  if (Value sink = scores.sink(query.head)) {
+  if (Value sink = scores.sink(query.token, query.head)) {
     Value isFirst =
         k.isEqual(k.remainder(warp.lane, kTotalParts), k.constant(0));
     state[0] = sink;

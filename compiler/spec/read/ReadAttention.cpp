@@ -256,6 +256,11 @@ void SpecReader::readValues(const Json &attn, Attention &attention) {
     attention.kBias = attention.vBias = false;
     return;
   }
+  if (norm && attention.zeroMemory) {
+    error(attn.find("v_norm")->place, Unsupported,
+          "expected \"none\" (norms of a memory of zeros are not supported by "
+          "this tfc), got a norm");
+  }
   attention.vNorm = norm;
   attention.valuesAreKeys = flagOf(attn, "values_are_keys", false);
   attention.vBias &= !attention.valuesAreKeys;

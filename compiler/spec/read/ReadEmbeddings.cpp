@@ -25,6 +25,7 @@ void SpecReader::readEmbeddings(const Json &embeddings) {
     }
   }
   readProjection(embeddings);
+  readAdaptive(embeddings);
   result.normsToken = wordOf(embeddings, "norm_of", "sum") == "token";
   result.norm =
       readNorm(embeddings.find("norm"), result.normWidth(model.hidden));
@@ -36,7 +37,9 @@ void SpecReader::readProjection(const Json &embeddings) {
   Embeddings &result = stack->embeddings;
   result.width = result.sumWidth = model.hidden;
   const Json *projection = embeddings.find("projection");
-  if (!projection || !projection->isObject()) {
+  const Json *token = embeddings.find("token");
+  if (!projection || !projection->isObject() ||
+      (token && token->find("adaptive"))) {
     return;
   }
   using At = Embeddings::Projection::At;
@@ -45,7 +48,6 @@ void SpecReader::readProjection(const Json &embeddings) {
           : place == "sum" ? At::Sum
                            : At::AfterNorm;
   result.projection = {at, flagOf(*projection, "bias", false)};
-  const Json *token = embeddings.find("token");
   if (token && token->isObject() && !token->find("use")) {
     result.width = sizeOf(*token, "dim").value_or(model.hidden);
   }
@@ -106,7 +108,9 @@ void SpecReader::readTokenRows(const Json &token) {
     model.vocab = rows;
   }
   std::optional<int64_t> dim = sizeOf(token, "dim");
-  bool projected = stack && root.at({stack->name, "embeddings", "projection"});
+  bool projected =
+      stack && (root.at({stack->name, "embeddings", "projection"}) ||
+                token.find("adaptive"));
   if (dim && model.hidden && *dim != model.hidden && !projected) {
     error(token.find("dim")->place, BadEmbedding,
           "expected hidden (" + std::to_string(model.hidden) +

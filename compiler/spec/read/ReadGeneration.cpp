@@ -113,8 +113,9 @@ void SpecReader::checkGenerationHead(const Json &generation) {
   bool good = head && (width == 0 || width == rows);
   if (good) {
     auto last = std::find_if(head->steps.rbegin(), head->steps.rend(), isLast);
-    good =
-        last != head->steps.rend() && std::holds_alternative<LogitsStep>(*last);
+    good = last != head->steps.rend() &&
+           (std::holds_alternative<LogitsStep>(*last) ||
+            std::holds_alternative<AdaptiveLogitsStep>(*last));
   }
   if (!good) {
     error(name->place, BadGeneration,

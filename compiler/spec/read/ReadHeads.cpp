@@ -105,7 +105,11 @@ std::string SpecReader::readStepPath(const Head &head, const Json &step) {
         [&](const auto &s) {
           if constexpr (std::is_same_v<decltype(s), const DenseStep &> ||
                         std::is_same_v<decltype(s), const NormStep &> ||
-                        std::is_same_v<decltype(s), const LogitsStep &>) {
+                        std::is_same_v<decltype(s), const LogitsStep &> ||
+                        std::is_same_v<decltype(s),
+                                       const AdaptiveLogitsStep &> ||
+                        std::is_same_v<decltype(s),
+                                       const ActivationUnitStep &>) {
             return s.path == path;
           }
           return false;
@@ -143,6 +147,9 @@ std::optional<HeadStep> SpecReader::readStep(const Head &head, const Json &step,
   }
   if (op == "logits") {
     return readLogits(readStepPath(head, step), step, result);
+  }
+  if (op == "adaptive_logits") {
+    return readAdaptiveLogits(readStepPath(head, step), step, result);
   }
   if (op == "split") {
     return readSplit(step, result);

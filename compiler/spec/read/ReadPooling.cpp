@@ -16,6 +16,9 @@ SpecReader::readPooling(const Head &head, const Json &step, Result &result) {
                     : how == "mean_sqrt_len" ? PoolStep::How::MeanSqrtLen
                                              : PoolStep::How::Mean};
   }
+  if (op == "activation_unit") {
+    return readActivationUnit(head, step, result);
+  }
   if (op == "truncate") {
     return readTruncate(step, result);
   }
@@ -27,6 +30,21 @@ SpecReader::readPooling(const Head &head, const Json &step, Result &result) {
     return normalize;
   }
   return std::nullopt;
+}
+
+/// As of a pool, any row of the sequence says which one is meant.
+HeadStep SpecReader::readActivationUnit(const Head &head, const Json &step,
+                                        Result &result) {
+  ActivationUnitStep unit;
+  unit.path = readStepPath(head, step);
+  unit.first = wordOf(step, "query", "last") == "first";
+  for (const Json &width : itemsOf(step.find("hidden"))) {
+    unit.hidden.push_back(width.isInteger() ? width.integer : 0);
+  }
+  unit.act = activationOf(step, "act");
+  takeRows(head, step, TakeStep::At::LastVisible, result);
+  result.width *= 2;
+  return unit;
 }
 
 TruncateStep SpecReader::readTruncate(const Json &step, Result &result) {

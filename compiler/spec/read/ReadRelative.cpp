@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/read/SpecReader.h"
 
+#include <cmath>
+
 namespace tfc::spec {
 
 void SpecReader::readRelativeTable(const Json *json) {
@@ -127,6 +129,35 @@ void SpecReader::readRelativeTerms(const Json &attn, Attention &attention) {
   }
   checkUses(*json, terms, attention);
   attention.relative = terms;
+  readZeroMemory(*json, attention);
+}
+
+/// Of queries that see as far back at the beginning as anywhere else.
+void SpecReader::readZeroMemory(const Json &json, Attention &attention) {
+  attention.zeroMemory = flagOf(json, "zero_memory", false);
+  if (!attention.zeroMemory) {
+    return;
+  }
+  auto expectFalse = [&](const std::string &why) {
+    error(json.find("zero_memory")->place, BadBias,
+          "expected false (" + why + "), got true");
+    attention.zeroMemory = false; // what follows from it is no other fault
+  };
+  if (!stack->relative->ofHidden ||
+      attention.relative->keys != RelativeTerms::Use::Own) {
+    expectFalse("there are no \"keys\" of their own of a sinusoid as wide as "
+                "hidden, which is all that the memory's scores are of");
+  } else if (!attention.window) {
+    expectFalse("there is no \"window\", whose beginning the memory is");
+  } else if (attention.sinks || attention.cap || attention.logBase ||
+             attention.scaleByInverseLayer || !attention.slopes.empty() ||
+             attention.relative->keysBias || attention.kBias ||
+             attention.vBias || attention.positionBias || attention.rotary ||
+             attention.qkNorm ||
+             attention.scale != 1 / std::sqrt(double(attention.headDim))) {
+    expectFalse("scores or keys of zeros are not zeros, or have other terms "
+                "beside those of \"relative\"");
+  }
 }
 
 /// Rows as wide as a head are terms themselves, of all heads; others are

@@ -256,16 +256,25 @@ private:
            key.compare(0, slot.stem.size(), slot.stem) == 0;
   }
 
-  /// {k} is known here.
+  /// Whether the entry is for all pieces of a vocabulary, or layers of a step.
+  bool isOfPieces() const {
+    return slot.piece >= 0 && key.compare(0, slot.stem.size(), slot.stem) != 0;
+  }
+
+  /// {k} and {n} are known here.
   std::string withPlace(std::string name) const {
-    for (size_t at = 0; (at = name.find("{k}", at)) != name.npos;) {
-      name.replace(at, 3, std::to_string(slot.place));
+    for (auto [word, number] :
+         {std::pair("{k}", slot.place), std::pair("{n}", slot.piece)}) {
+      for (size_t at = 0; (at = name.find(word, at)) != name.npos;) {
+        name.replace(at, 3, std::to_string(number));
+      }
     }
     return name;
   }
 
   /// Placeholders: {p}, {i}, exactly where layers differ, {k}, exactly where
-  /// those of a group do, {e}, exactly where experts do, and {h}.
+  /// those of a group do, {e}, exactly where experts do, {n}, exactly where an
+  /// entry is for all pieces of a vocabulary, and {h}.
   bool checkName(const std::string &name) {
     bool layered = slot.parameter.firstLayer >= 0;
     int64_t layers = isOfRun() ? slot.parameter.layers : slot.stackLayers;
@@ -273,7 +282,8 @@ private:
     for (size_t at = 0; (at = name.find_first_of("{}", at)) != name.npos;) {
       std::string word = name.substr(at, 3);
       if ((word == "{h}" && isOfHeads()) || (word == "{e}" && isOfExperts()) ||
-          (word == "{k}" && slot.places > 0)) {
+          (word == "{k}" && slot.places > 0) ||
+          (word == "{n}" && isOfPieces())) {
         at += word.size();
         continue;
       }
@@ -300,6 +310,13 @@ private:
                   "expected {k} in the name (all " +
                       std::to_string(slot.places) +
                       " layers of a group would read the same tensor)" + got);
+    }
+    if (isOfPieces() && name.find("{n}") == name.npos) {
+      return fail(
+          value.place, BadPattern,
+          "expected {n} in the name (all pieces of the vocabulary would "
+          "read the same tensor)" +
+              got);
     }
     bool hasIndex = name.find("{i}") != name.npos;
     if (layered && layers > 1 && !hasIndex) {

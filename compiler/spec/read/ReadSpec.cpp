@@ -46,7 +46,7 @@ static const std::pair<const char *, Activation> activations[] = {
     {"identity", Activation::Identity}, {"gelu", Activation::Gelu},
     {"gelu_new", Activation::GeluNew},  {"relu", Activation::Relu},
     {"silu", Activation::Silu},         {"tanh", Activation::Tanh},
-    {"relu2", Activation::Relu2}};
+    {"relu2", Activation::Relu2},       {"sigmoid", Activation::Sigmoid}};
 
 Activation activationOf(const Json &object, std::string_view key) {
   std::string word = wordOf(object, key, "identity");

@@ -113,6 +113,7 @@ private:
   // ReadRelative.cpp
   void readRelativeTable(const Json *json);
   void readRelativeTerms(const Json &attn, Attention &attention);
+  void readZeroMemory(const Json &json, Attention &attention);
   void checkUses(const Json &json, const RelativeTerms &terms,
                  const Attention &attention);
   void checkRelative(const Json &json);
@@ -190,6 +191,13 @@ private:
   bool readScaling(const Json &json, Rotary &rotary);
   double readMscale(const Json &scaling, const char *key);
 
+  // ReadAdaptive.cpp
+  std::optional<Pieces> readPieces(const Json &json, int64_t rows,
+                                   int64_t width, Code code);
+  void readAdaptive(const Json &embeddings);
+  HeadStep readAdaptiveLogits(const std::string &path, const Json &step,
+                              Result &result);
+
   // ReadHeads.cpp
   void readHeads();
   void readHead(const std::string &name, const Json &head);
@@ -209,6 +217,8 @@ private:
   std::optional<HeadStep> readPooling(const Head &head, const Json &step,
                                       Result &result);
   TruncateStep readTruncate(const Json &step, Result &result);
+  HeadStep readActivationUnit(const Head &head, const Json &step,
+                              Result &result);
 
   // ReadOutputs.cpp
   void readOutputs();

@@ -94,6 +94,17 @@ private:
     }
   }
 
+  /// What piece `number` of a vocabulary has, or layer `number` of a step.
+  void addPiece(const std::string &stem, int64_t number, int64_t rows,
+                int64_t cols, bool bias) {
+    size_t before = slots.size();
+    addLinear(stem + "." + std::to_string(number), rows, cols, bias);
+    for (size_t i = before; i < slots.size(); ++i) {
+      slots[i].piece = number;
+      slots[i].ofPieces = stem;
+    }
+  }
+
   void addNorm(const std::string &stem, const std::optional<Norm> &norm,
                int64_t width) {
     if (norm && norm->weight) {
@@ -140,7 +151,9 @@ private:
   void listEmbeddings() {
     const Embeddings &embeddings = stack->embeddings;
     std::string stem = stack->name + ".embeddings.";
-    if (embeddings.tokenTable == stem + "token.weight") {
+    if (embeddings.adaptive) {
+      listPieces(*embeddings.adaptive, stem);
+    } else if (embeddings.tokenTable == stem + "token.weight") {
       addLinear(stem + "token", embeddings.tokenRows, embeddings.width, false);
     }
     if (embeddings.position && !embeddings.position->sinusoid) {
@@ -157,6 +170,17 @@ private:
     if (embeddings.projection) {
       addLinear(stem + "projection", model.hidden, embeddings.width,
                 embeddings.projection->bias);
+    }
+  }
+
+  void listPieces(const Pieces &pieces, const std::string &stem) {
+    int64_t number = 0;
+    for (const Pieces::Piece &piece : pieces.list()) {
+      addPiece(stem + "token", number, piece.rows, piece.width, false);
+      if (pieces.isProjected()) {
+        addPiece(stem + "projection", number, model.hidden, piece.width, false);
+      }
+      ++number;
     }
   }
 
@@ -403,6 +427,34 @@ private:
       slots[slots.size() - (step.bias ? 2 : 1)].tiedTo = step.weight;
     }
     width = step.width;
+  }
+  void listStep(const AdaptiveLogitsStep &step, int64_t &width) {
+    int64_t number = 0;
+    for (const Pieces::Piece &piece : step.pieces.list()) {
+      if (step.pieces.isProjected()) {
+        addPiece(step.path + ".projection", number, piece.width, width, false);
+      }
+      addPiece(step.path, number, piece.rows, piece.width, step.bias);
+      if (step.isTied()) {
+        slots[slots.size() - (step.bias ? 2 : 1)].tiedTo =
+            step.weights[size_t(number)];
+      }
+      ++number;
+    }
+    if (number > 1) {
+      addLinear(step.path + ".clusters", number - 1, step.pieces.width,
+                step.bias);
+    }
+    width = step.pieces.rows;
+  }
+  void listStep(const ActivationUnitStep &step, int64_t &width) {
+    int64_t number = 0, in = 4 * width;
+    for (int64_t out : step.hidden) {
+      addPiece(step.path, number++, out, in, true);
+      in = out;
+    }
+    addPiece(step.path, number, 1, in, true);
+    width *= 2;
   }
   void listStep(const SplitStep &, int64_t &width) { width = 1; }
   void listStep(const TakeStep &, int64_t &) {}

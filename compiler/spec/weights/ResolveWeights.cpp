@@ -107,6 +107,10 @@ void Resolver::resolve(Slot &slot) {
     Entry *common = find(slot, slot.common);
     entry = entry ? entry : common;
   }
+  if (slot.piece >= 0) {
+    Entry *ofAll = find(slot, slot.ofPieces);
+    entry = entry ? entry : ofAll;
+  }
   if (!entry) {
     if (slot.tiedTo.empty()) {
       missing.push_back(&slot);
@@ -151,7 +155,7 @@ void Resolver::reportUnknown(const Member &member) {
   }
   if (knownKeys.empty()) {
     for (const Slot &slot : slots) {
-      for (const std::string &stem : {slot.common, slot.stem}) {
+      for (const std::string &stem : {slot.common, slot.stem, slot.ofPieces}) {
         knownKeys.insert(knownKeys.end(),
                          {stem, stem + "." + slot.part, packKey(stem)});
       }

@@ -75,6 +75,33 @@ struct StepWriter {
     result.set("bias", step.bias);
     return result;
   }
+  Json operator()(const AdaptiveLogitsStep &step) const {
+    Json result =
+        objectOf({{"op", "adaptive_logits"}, {"name", nameIn(step.path)}});
+    if (step.isTied()) {
+      const std::string &table = step.weights.front();
+      result.set("tied", table.substr(0, table.rfind(".0.weight")));
+    } else {
+      result.set("out", step.pieces.rows);
+      for (Member &member : writePieces(step.pieces).members) {
+        result.set(member.key, std::move(member.value));
+      }
+      result.set("dim", step.pieces.width);
+    }
+    result.set("bias", step.bias);
+    return result;
+  }
+  Json operator()(const ActivationUnitStep &step) const {
+    Json hidden = Json::array();
+    for (int64_t width : step.hidden) {
+      hidden.items.push_back(width);
+    }
+    return objectOf({{"op", "activation_unit"},
+                     {"name", nameIn(step.path)},
+                     {"query", step.first ? "first" : "last"},
+                     {"hidden", std::move(hidden)},
+                     {"act", nameOf(step.act)}});
+  }
   Json operator()(const SplitStep &step) const {
     return objectOf({{"op", "split"}, {"names", listOf(step.names)}});
   }

@@ -30,6 +30,9 @@ Json writeStack(const Stack &stack);
 Json writeTable(int64_t rows, int64_t hidden);
 
 const char *nameOf(Norm::Kind kind);
+/// Cutoffs and div.
+Json writePieces(const Pieces &pieces);
+
 /// "none" without one.
 Json writeNorm(const std::optional<Norm> &norm);
 

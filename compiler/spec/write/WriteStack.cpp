@@ -22,6 +22,14 @@ Json writeTable(int64_t rows, int64_t hidden) {
   return objectOf({{"rows", rows}, {"dim", hidden}});
 }
 
+Json writePieces(const Pieces &pieces) {
+  Json cutoffs = Json::array();
+  for (int64_t cutoff : pieces.cutoffs) {
+    cutoffs.items.push_back(cutoff);
+  }
+  return objectOf({{"cutoffs", std::move(cutoffs)}, {"div", pieces.div}});
+}
+
 const char *nameOf(Norm::Kind kind) {
   return kind == Norm::Kind::RmsNorm ? "rmsnorm" : "layernorm";
 }
@@ -100,6 +108,10 @@ Json writeEmbeddings(const Embeddings &embeddings) {
   Json token = shared ? objectOf({{"use", "shared.token"}})
                       : writeTable(embeddings.tokenRows, embeddings.width);
   token.set("scale", embeddings.tokenScale);
+  if (embeddings.adaptive) {
+    token.set("dim", embeddings.adaptive->width);
+    token.set("adaptive", writePieces(*embeddings.adaptive));
+  }
   Json json = objectOf({{"token", std::move(token)},
                         {"position", std::move(position)},
                         {"segments", std::move(segments)},
@@ -200,6 +212,9 @@ Json writeRelativeTerms(const Attention &attn) {
   }
   if (attn.segments) {
     json.set("segments", true);
+  }
+  if (attn.zeroMemory) {
+    json.set("zero_memory", true);
   }
   return json;
 }

@@ -1,0 +1,17 @@
+// Expansion of clustered_log_softmax into loops over buffers.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_KERNEL_EXPANDLOGSOFTMAX_H
+#define TFC_COMPILER_KERNEL_EXPANDLOGSOFTMAX_H
+
+#include "dialect/TransformerDialect.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace tfc {
+
+/// Replaces `op` by loops over its rows, with vectors unless `lanes` is 1.
+void expandLogSoftmax(transformer::ClusteredLogSoftmaxOp op, mlir::Value step,
+                      int64_t lanes, mlir::RewriterBase &rewriter);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_KERNEL_EXPANDLOGSOFTMAX_H
