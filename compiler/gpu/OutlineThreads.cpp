@@ -79,6 +79,20 @@ static void sinkTables(scf::ParallelOp loop) {
   }
 }
 
+/// Makes addresses of the step's fields again in the loops that read them: the
+/// host has one step, the device another.
+static void sinkFields(scf::ParallelOp loop) {
+  OpBuilder b = OpBuilder::atBlockBegin(loop.getBody());
+  for (Value value : outsideValues(loop)) {
+    auto field = value.getDefiningOp<LLVM::GEPOp>();
+    if (field && isa<BlockArgument>(field.getBase()) &&
+        field.getDynamicIndices().empty()) {
+      replaceAllUsesInRegionWith(value, b.clone(*field)->getResult(0),
+                                 loop.getRegion());
+    }
+  }
+}
+
 /// The parameter that a kernel gets for `value`.
 static Type parameterOf(Value value) {
   return isPlain(value.getType())
@@ -306,6 +320,7 @@ struct OutlineThreadsPass
           return WalkResult::interrupt();
         }
         sinkTables(loop);
+        sinkFields(loop);
         // In the kernel a buffer is a pointer.
         hoistLengths(loop);
       }
