@@ -120,7 +120,7 @@ func.func @memory_sinks_c3_length(%q: tensor<?x24xf32>, %a: tensor<17x24xf32>,
 
 func.func @memory_sinks_c4_scale(%q: tensor<?x24xf32>, %a: tensor<17x24xf32>,
                                  %left: index, %batch: !transformer.batch) {
-  // expected-error @below {{expected a finite scale, got inf}}
+  // expected-error @below {{expected a finite scale, got INF}}
   %0 = transformer.memory_sinks %q, %a, %batch left %left heads 4 span 9
          {scale = 0x7FF0000000000000 : f64}
          : (tensor<?x24xf32>, tensor<17x24xf32>, !transformer.batch, index)

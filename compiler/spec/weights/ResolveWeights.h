@@ -21,8 +21,8 @@ struct Slot {
   /// Of layers in groups that share their weights: which of a group's it is, of
   /// how many; of others 0 of 0.
   int64_t place = 0, places = 0;
-  /// Of a vocabulary in pieces, or a step of several layers, which of them it is;
-  /// its stem is `ofPieces` and the number. Else -1.
+  /// Of a vocabulary in pieces, or a step of several layers, which of them it
+  /// is; its stem is `ofPieces` and the number. Else -1.
   int64_t piece = -1;
   std::string ofPieces;
   /// The parameter is stored at most as a copy of this one, for checking.

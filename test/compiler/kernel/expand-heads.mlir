@@ -22,7 +22,7 @@ func.func @pairs(%x: memref<?x16xf32>, %y: memref<?x64xf32>,
 // The sum is a multiply-add a token; the row that asks is behind it.
 // CHECK-LABEL: func.func @weights
 // CHECK: scf.parallel
-// CHECK: %[[SUM:.*]] = scf.for
+// CHECK: %[[SUM:.*]] = scf.for {{.*}} -> (vector<16xf32>)
 // CHECK: math.fma %{{.*}} : vector<16xf32>
 // CHECK: vector.store %[[SUM]], %{{.*}} : memref<?x32xf32>, vector<16xf32>
 // CHECK: vector.store %{{.*}} : memref<?x32xf32>, vector<16xf32>

@@ -68,13 +68,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"AStateThatIsTooLarge",
              decoderSpec,
              {selective("3000", rms)},
-             "s.json:13:86: /decoder/layers/block/recurrent/state: expected at "
+             "s.json:13:83: /decoder/layers/block/recurrent/state: expected at "
              "most 2048 (larger states are not supported by this tfc), got "
              "3000 [TFC090]\n"},
         Case{"ANormOfProductsWithAMean",
              decoderSpec,
              {selective("3", "{\"kind\": \"layernorm\", \"eps\": 1e-6}")},
-             "s.json:13:97: /decoder/layers/block/recurrent/norm: expected a "
+             "s.json:13:94: /decoder/layers/block/recurrent/norm: expected a "
              "norm of kind \"rmsnorm\" (of each row of queries, keys and "
              "times), got another [TFC026]\n"},
         Case{"HeadsThatGroupsDoNotDivide",
