@@ -123,7 +123,8 @@ INSTANTIATE_TEST_SUITE_P(
              encoderSpec,
              {{"\"act\": \"relu\"", "\"act\": \"rleu\""}},
              "s.json:23:61: /encoder/layers/overrides/0/set/ffn/act: expected "
-             "gelu, gelu_new, relu, relu2, silu, tanh, sigmoid, identity or xielu (did "
+             "gelu, gelu_new, relu, relu2, silu, tanh, sigmoid, identity or "
+             "xielu (did "
              "you "
              "mean "
              "\"relu\"?), got \"rleu\" [TFC028]\n"},
@@ -147,7 +148,8 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"act\": \"gelu\"", "\"act\": \"gelu_tanh\""},
               {"\"act\": \"relu\"", "\"act\": \"gelu_new\""}},
              "s.json:21:37: /encoder/layers/block/ffn/act: expected gelu, "
-             "gelu_new, relu, relu2, silu, tanh, sigmoid, identity or xielu (did you "
+             "gelu_new, relu, relu2, silu, tanh, sigmoid, identity or xielu "
+             "(did you "
              "mean "
              "\"gelu_new\"?), got \"gelu_tanh\" [TFC028]\n"},
         Case{"XieluOfAGate",
@@ -160,7 +162,8 @@ INSTANTIATE_TEST_SUITE_P(
              encoderSpec,
              {{"\"op\": \"dense\"", "\"op\": \"dens\""}},
              "s.json:29:14: /heads/pooler/steps/1/op: expected take, dense, "
-             "norm, logits, split, act, pool, scale, adaptive_logits, activation_unit, truncate or l2_normalize "
+             "norm, logits, split, act, pool, scale, adaptive_logits, "
+             "activation_unit, truncate or l2_normalize "
              "(did you mean \"dense\"?), got \"dens\" [TFC004]\n"}),
     nameOf);
 
@@ -328,7 +331,8 @@ INSTANTIATE_TEST_SUITE_P(
              "divisor of hidden (13) where no \"head_dim\" is given, got 3 "
              "[TFC011]\n"
              "s.json:13:37: /decoder/layers/block/ffn/act: expected gelu, "
-             "gelu_new, relu, relu2, silu, tanh, sigmoid, identity or xielu (did you "
+             "gelu_new, relu, relu2, silu, tanh, sigmoid, identity or xielu "
+             "(did you "
              "mean "
              "\"silu\"?), "
              "got \"swish\" [TFC028]\n"

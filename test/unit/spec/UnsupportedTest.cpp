@@ -103,7 +103,8 @@ INSTANTIATE_TEST_SUITE_P(
              {{"{\"op\": \"take\", \"at\": \"first\"}",
                "{\"op\": \"softmax\"}"}},
              "s.json:28:14: /heads/pooler/steps/0/op: expected take, dense, "
-             "norm, logits, split, act, pool, scale, adaptive_logits, activation_unit, truncate or l2_normalize "
+             "norm, logits, split, act, pool, scale, adaptive_logits, "
+             "activation_unit, truncate or l2_normalize "
              "(softmax is not supported by this tfc), got \"softmax\" "
              "[TFC090]\n"},
         Case{
