@@ -375,14 +375,18 @@ rt::Result<int> testProgram(const CommandLine &line,
                             const std::string &reference,
                             const tfc_program_v0 &program) {
   SilenceLimit silence(line.silenceSeconds);
-  rt::TapListener listener;
+  // Known once the device has said what it keeps.
+  rt::TapListener recorder, listener;
+  auto expected = load(line, reference, [&](const rt::TappedValue &value) {
+    return recorder(value);
+  });
   auto model = load(line, program.name, [&](const rt::TappedValue &value) {
     silence.hear(rt::concat(value.id, ", layer ", value.layer, ", kernel ",
                             value.kernel ? value.kernel : "none"));
     return listener(value);
   });
-  if (!model) {
-    return std::move(model.error());
+  if (!expected || !model) {
+    return expected ? std::move(model.error()) : std::move(expected.error());
   }
   rt::Result<uint32_t> kept = keptDtypeOf(program);
   if (program.isa == TFC_ISA_CUDA) {
@@ -394,11 +398,8 @@ rt::Result<int> testProgram(const CommandLine &line,
     }
   }
   TapTest taps(toleranceOf(*kept), *kept);
+  recorder = taps.recorder();
   listener = taps.checker();
-  auto expected = load(line, reference, taps.recorder());
-  if (!expected) {
-    return std::move(expected.error());
-  }
   auto faults = holdAgainst(expected->get(), model->get(),
                             {toleranceOf(*kept), noiseOf(program, *kept)},
                             line.selfTestSeed, taps, silence);
