@@ -127,6 +127,17 @@ struct ExpandDeviceKernelsPass
   }
 
   void runOnOperation() override {
+    // Of tensors nobody knows yet where rows lie.
+    WalkResult tensors = getOperation().walk([](Operation *op) {
+      bool isOwn =
+          isa<transformer::PagedAttentionOp, transformer::PagedLatentOp>(op);
+      return isOwn && isa<RankedTensorType>(op->getOperand(0).getType())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (tensors.wasInterrupted()) {
+      return;
+    }
     auto entries = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     // One layout serves all kernels: entries share a cross cache.
     if (!llvm::all_of(entries, [&](func::FuncOp entry) {
