@@ -34,6 +34,7 @@ def apart(family, name, shape):
         return packed(name, shape)
     is_block = family in ("mixtral", "phimoe", "minimax_m2")
     block = (".block_sparse_moe." if is_block else
+             ".feed_forward." if family == "lfm2_moe" else
              ".mixer." if family == "nemotron_h" else ".mlp.")
     if family == "phimoe":
         name = name.replace(".mlp.router.", ".mlp.gate.")
@@ -48,8 +49,8 @@ def apart(family, name, shape):
     stem, found, part = name.partition(block + "experts.")
     if not found or len(shape) != 3:
         return [(name, shape)]
-    gate, up, down = (("w1", "w3", "w2") if is_block else
-                      ("gate_proj", "up_proj", "down_proj"))
+    gate, up, down = (("w1", "w3", "w2") if is_block or family == "lfm2_moe"
+                      else ("gate_proj", "up_proj", "down_proj"))
     names = {"gate_up_proj": (gate, up), "down_proj": (down,)}.get(
         part, (part,))
     own = (shape[1] // len(names), shape[2])
