@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <cmath>
 #include <limits>
@@ -34,6 +35,35 @@ LogicalResult EmbeddingOp::verify() {
     return emitOpError() << "expected first alone, at least 0 and with ids "
                             "below 2^31, got "
                          << *first;
+  }
+  // embedding_c3
+  int64_t width = widthOf(getTable());
+  if (Value given = getGiven(); given && (offset != 0 || getOptional() ||
+                                          first || widthOf(given) != width)) {
+    return emitOpError() << "expected given rows alone, " << width
+                         << " wide (as the table), got " << widthOf(given);
+  }
+  return success();
+}
+
+//===-- given_rows --------------------------------------------------------===//
+
+LogicalResult GivenRowsOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location>,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  types.push_back(
+      rowsOfTable(adaptor.getIds().getType(), adaptor.getInput().getType()));
+  return success();
+}
+
+LogicalResult GivenRowsOp::verify() {
+  // given_rows_c1
+  Type element = getElementTypeOrSelf(getInput().getType());
+  if (!element.isF32()) {
+    return emitOpError() << "expected rows of f32 (as the caller gives them), "
+                            "got "
+                         << element;
   }
   return success();
 }

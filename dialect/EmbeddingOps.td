@@ -17,25 +17,58 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_Wide
     is how a cluster of a vocabulary has a table of its own (Baevski and Auli
     2018, arXiv:1809.10853).
 
+    With `given`, a negative id gives the token's own row of that:
+    `y[t,:] = ids[t] < 0 ? given[t,:] : table[ids[t], :]`. That is how a class
+    token of a table stands beside patches of an image (Dosovitskiy et al. 2020,
+    arXiv:2010.11929).
+
     ```mlir
     %y = transformer.embedding %ids, %table
            : tensor<?xi32>, tensor<97x104xf32>
     ```
 
-    Shapes: ids `[T]`, table `[rows, W]` (f32, f16 or bf16), result `[T, W]`.
+    Shapes: ids `[T]`, table `[rows, W]` (f32, f16 or bf16), given and result
+    `[T, W]`.
 
     Constraints:
     * C1. offset is at least 0 and less than the rows of the table.
     * C2. first, which has neither offset nor optional beside it, is at least 0,
       and the last row's id below 2^31.
+    * C3. given, which has none of these beside it, is as wide as the table.
   }];
   let arguments = (ins Transformer_Ids:$ids, Transformer_StoredMatrix:$table,
+                       Optional<Transformer_Rows>:$given,
                        DefaultValuedAttr<I64Attr, "0">:$offset,
                        UnitAttr:$optional, OptionalAttr<I64Attr>:$first);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $ids `,` $table (`optional` $optional^)? (`from` $first^)? attr-dict `:` type($ids) `,` type($table)
+    $ids `,` $table (`given` $given^ `of` type($given))? (`optional` $optional^)?
+    (`from` $first^)? attr-dict `:` type($ids) `,` type($table)
     `` custom<RowsOfTable>(type($result), ref(type($ids)), ref(type($table)))
+  }];
+}
+
+def Transformer_GivenRowsOp : Transformer_ValueOp<"given_rows"> {
+  let summary = "the row that the caller gives a token";
+  let description = [{
+    `y[t,:] = input[-1 - ids[t], :]` where the id is negative, a row of zeros
+    elsewhere. The input is an entry's, with as many rows as there are tokens
+    with one, and at least one: the host has checked the ids.
+
+    ```mlir
+    %y = transformer.given_rows %ids, %patches : tensor<?xi32>, tensor<?x27xf32>
+    ```
+
+    Shapes: ids `[T]`, input `[R, W]`, result `[T, W]`.
+
+    Constraints:
+    * C1. the input is of f32, as the caller gives it.
+  }];
+  let arguments = (ins Transformer_Ids:$ids, Transformer_Rows:$input);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $ids `,` $input attr-dict `:` type($ids) `,` type($input)
+    `` custom<RowsOfTable>(type($result), ref(type($ids)), ref(type($input)))
   }];
 }
 

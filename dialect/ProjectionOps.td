@@ -188,8 +188,9 @@ def Transformer_ActivationOp
     * `relu2`: max(x, 0)^2
     * `sigmoid`: 1 / (1 + exp(-x))
     * `softplus`: max(x, 0) + log(1 + exp(-|x|))
+    * `quick_gelu`: x / (1 + exp(-1.702 x))
 
-    (Hendrycks and Gimpel 2016, arXiv:1606.08415, for gelu.) With a result of
+    (Hendrycks and Gimpel 2016, arXiv:1606.08415, for the three kinds of gelu.) With a result of
     other elements `identity` rounds or widens rows, and nothing else.
 
     ```mlir

@@ -28,7 +28,8 @@ def Transformer_ActivationEnum
         I32EnumAttrCase<"Tanh", 5, "tanh">,
         I32EnumAttrCase<"Relu2", 6, "relu2">,
         I32EnumAttrCase<"Sigmoid", 7, "sigmoid">,
-        I32EnumAttrCase<"Softplus", 8, "softplus">]>;
+        I32EnumAttrCase<"Softplus", 8, "softplus">,
+        I32EnumAttrCase<"QuickGelu", 9, "quick_gelu">]>;
 def Transformer_Activation
     : Transformer_EnumAttr<Transformer_ActivationEnum, "activation">;
 
@@ -121,7 +122,8 @@ def Transformer_FillEnum
         I32EnumAttrCase<"Position", 3, "position">,
         I32EnumAttrCase<"Shifted", 4, "shifted">,
         I32EnumAttrCase<"FromPad", 5, "from_pad">,
-        I32EnumAttrCase<"FromMask", 6, "from_mask">]>;
+        I32EnumAttrCase<"FromMask", 6, "from_mask">,
+        I32EnumAttrCase<"Given", 7, "given">]>;
 def Transformer_Fill
     : Transformer_EnumAttr<Transformer_FillEnum, "fill">;
 def Transformer_RowKindEnum
@@ -146,12 +148,17 @@ def Transformer_InputAttr : AttrDef<Transformer_Dialect, "Input"> {
   let summary = "an input port: argument attribute of an entry";
   let description = [{
     Hugging Face's name of the input, what it is when the caller does not give
-    it, and its bound: every value is in `[0, limit)`.
+    it, and its bound: every value is in `[0, limit)`. With a `width` it has rows
+    of so many floats, those of the tokens whose ids are negative; ids are
+    `given` then: all of the table, and behind them one for each of the rows.
   }];
   let parameters = (ins StringRefParameter<>:$name,
                         EnumParameter<Transformer_FillEnum>:$fill,
-                        "int64_t":$limit);
-  let assemblyFormat = "`<` $name `,` `fill` `=` $fill `,` `limit` `=` $limit `>`";
+                        "int64_t":$limit,
+                        DefaultValuedParameter<"int64_t", "0">:$width);
+  let assemblyFormat = [{
+    `<` $name `,` `fill` `=` $fill `,` `limit` `=` $limit (`,` `width` `=` $width^)? `>`
+  }];
 }
 
 def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {

@@ -252,25 +252,39 @@ static void printSpec(const spec::ModelSpec &model, raw_ostream &os) {
 }
 
 static const char *const kFillTexts[] = {
-    "required", "0 when not given", "nothing added when not given",
-    "the position when not given", "input_ids shifted when not given"};
+    "required",
+    "0 when not given",
+    "nothing added when not given",
+    "the position when not given",
+    "input_ids shifted when not given",
+    "the position behind the pad token's when not given",
+    "the position among unmasked tokens when not given",
+    "numbered by the runtime, those below have ids"};
 static const char *const kTakeTexts[] = {
-    "a row a token asked for", "a row a sequence, its first token",
+    "a row a token asked for",
+    "a row a sequence, its first token",
     "a row a sequence, its last token that is not padding",
-    "a row a sequence, at its last end token"};
+    "a row a sequence, at its last end token",
+    "a row a sequence, its first token that is not masked",
+    "a row a sequence, its last token that is not masked"};
 
 static void printEntry(const tfc_entry_v0 &entry, raw_ostream &os) {
   os << "  entry " << entry.name << '\n';
   for (uint32_t i = 0; i < entry.n_inputs; ++i) {
     const tfc_port_v0 &port = entry.inputs[i];
-    os << "    input " << port.name << ": below " << port.limit << ", "
-       << kFillTexts[port.fill % 5] << '\n';
+    os << "    input " << port.name << ": ";
+    if (port.flags & TFC_PORT_EMBEDS) {
+      os << "rows of " << port.width << " floats";
+    } else {
+      os << "below " << port.limit;
+    }
+    os << ", " << kFillTexts[port.fill] << '\n';
   }
   for (uint32_t i = 0; i < entry.n_outputs; ++i) {
     const tfc_port_v0 &port = entry.outputs[i];
     os << "    output " << port.name << ": " << port.width << " wide, "
        << (port.rows == TFC_ROWS_TOKENS ? "a row a token"
-                                        : kTakeTexts[port.take % 4])
+                                        : kTakeTexts[port.take])
        << '\n';
   }
   for (uint32_t i = 0; i < entry.n_caches; ++i) {

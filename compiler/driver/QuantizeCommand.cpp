@@ -183,6 +183,11 @@ int Quantizer::readModel() {
       return kBadInput;
     }
   }
+  if (model->encoder && model->encoder->embeddings.patches) {
+    return fail(directory + ": expected a model of texts, which calibrate it, "
+                            "got one of pictures; tfc compile --dtype int8 "
+                            "rounds it as it is");
+  }
   return kOk;
 }
 

@@ -144,6 +144,12 @@ int Runner::checkText() {
   if (!line.faults.empty()) {
     return kBadCommandLine;
   }
+  if (const spec::Stack *encoder = model->encoder ? &*model->encoder : nullptr;
+      encoder && encoder->embeddings.patches) {
+    return fail(directory +
+                ": expected a model of texts, got one of pictures, whose "
+                "patches tfc-run --inputs takes, and Python pixels");
+  }
   auto texts = run::TextRun::open(line);
   if (!texts) {
     return fail(texts.error().message);

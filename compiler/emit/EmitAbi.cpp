@@ -74,12 +74,23 @@ Field AbiWriter::ids(ArrayAttr values) {
 
 /// The oldest host that what is generated here works with: what experts are
 /// called and where they are stored is news to those before 5; states, rows in
-/// turn, columns of wider tensors, and caches without values to those before 6.
+/// turn, columns of wider tensors, and caches without values to those before 6,
+/// rows of embeddings to those before 7.
 static uint32_t oldestHostOf(ModuleOp module) {
   bool hasStates = llvm::any_of(
       module.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
         return function->hasAttr(transformer::kStateAttrName);
       });
+  bool hasGiven = llvm::any_of(*module.getBody(), [](Operation &entry) {
+    auto inputs = entry.getAttrOfType<ArrayAttr>(transformer::kInputsAttrName);
+    return inputs && llvm::any_of(inputs.getAsRange<transformer::InputAttr>(),
+                                  [](transformer::InputAttr input) {
+                                    return input.getWidth() != 0;
+                                  });
+  });
+  if (hasGiven) {
+    return 7;
+  }
   if (hasStates) {
     return 6;
   }

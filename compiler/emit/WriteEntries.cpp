@@ -39,7 +39,8 @@ static_assert(
     static_cast<int>(transformer::Fill::Position) == TFC_FILL_POSITION &&
     static_cast<int>(transformer::Fill::Shifted) == TFC_FILL_SHIFTED &&
     static_cast<int>(transformer::Fill::FromPad) == TFC_FILL_FROM_PAD &&
-    static_cast<int>(transformer::Fill::FromMask) == TFC_FILL_FROM_MASK);
+    static_cast<int>(transformer::Fill::FromMask) == TFC_FILL_FROM_MASK &&
+    static_cast<int>(transformer::Fill::Given) == TFC_FILL_GIVEN);
 static_assert(static_cast<int>(transformer::Storage::F32) == TFC_DTYPE_F32 &&
               static_cast<int>(transformer::Storage::F16) == TFC_DTYPE_F16 &&
               static_cast<int>(transformer::Storage::BF16) == TFC_DTYPE_BF16 &&
@@ -58,16 +59,18 @@ static_assert(
 Field EntryWriter::inputs(ArrayAttr ports) {
   std::vector<Field> items;
   for (auto port : ports.getAsRange<transformer::InputAttr>()) {
-    items.push_back(Record<tfc_port_v0>("tfc_port_v0")
-                        .set(&tfc_port_v0::name, tables.string(port.getName()))
-                        .set(&tfc_port_v0::dtype, TFC_DTYPE_I32)
-                        .set(&tfc_port_v0::rows, TFC_ROWS_TOKENS)
-                        .set(&tfc_port_v0::width, 1)
-                        .set(&tfc_port_v0::flags, 0)
-                        .set(&tfc_port_v0::fill, port.getFill())
-                        .set(&tfc_port_v0::take, 0)
-                        .set(&tfc_port_v0::limit, port.getLimit())
-                        .finish());
+    bool isGiven = port.getWidth() != 0;
+    items.push_back(
+        Record<tfc_port_v0>("tfc_port_v0")
+            .set(&tfc_port_v0::name, tables.string(port.getName()))
+            .set(&tfc_port_v0::dtype, isGiven ? TFC_DTYPE_F32 : TFC_DTYPE_I32)
+            .set(&tfc_port_v0::rows, TFC_ROWS_TOKENS)
+            .set(&tfc_port_v0::width, isGiven ? port.getWidth() : 1)
+            .set(&tfc_port_v0::flags, isGiven ? TFC_PORT_EMBEDS : 0)
+            .set(&tfc_port_v0::fill, port.getFill())
+            .set(&tfc_port_v0::take, 0)
+            .set(&tfc_port_v0::limit, port.getLimit())
+            .finish());
   }
   return tables.array(items);
 }

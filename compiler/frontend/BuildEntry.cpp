@@ -22,7 +22,14 @@ Entry tfc::buildEntry(OpBuilder &builder, Location loc, StringRef name,
   MLIRContext *context = builder.getContext();
   auto ids =
       RankedTensorType::get({ShapedType::kDynamic}, builder.getI32Type());
-  SmallVector<Type> types(ports.size() + 1, ids);
+  SmallVector<Type> types;
+  for (const Port &port : ports) {
+    types.push_back(port.width == 0 ? ids
+                                    : RankedTensorType::get(
+                                          {ShapedType::kDynamic, port.width},
+                                          builder.getF32Type()));
+  }
+  types.push_back(ids);
   types.push_back(transformer::BatchType::get(context));
   llvm::append_range(types, caches);
   for (Type type : {Type(cross), Type(state)}) {
@@ -35,9 +42,10 @@ Entry tfc::buildEntry(OpBuilder &builder, Location loc, StringRef name,
   entry.function = func::FuncOp::create(builder, loc, name,
                                         builder.getFunctionType(types, {}));
   for (auto [index, port] : llvm::enumerate(ports)) {
-    entry.function.setArgAttr(
-        index, transformer::kInputAttrName,
-        transformer::InputAttr::get(context, port.name, port.fill, port.limit));
+    entry.function.setArgAttr(index, transformer::kInputAttrName,
+                              transformer::InputAttr::get(context, port.name,
+                                                          port.fill, port.limit,
+                                                          port.width));
   }
   entry.function.setArgAttr(ports.size(), transformer::kRowsAttrName,
                             builder.getUnitAttr());

@@ -14,6 +14,7 @@ struct Port {
   std::string name;
   transformer::Fill fill;
   int64_t limit;
+  int64_t width = 0;
 };
 
 /// The function and its arguments. `caches` are the parts of one, self or
@@ -29,9 +30,9 @@ struct Entry {
   mlir::Value input(llvm::StringRef name) const;
 };
 
-/// Adds `@name` with one `tensor<?xi32>` argument a port, the wanted rows, the
-/// batch and what is not null of caches and states, and sets `builder` to its
-/// body.
+/// Adds `@name` with one argument a port (`tensor<?xi32>`, or of those with a
+/// width `tensor<?x width xf32>`), the wanted rows, the batch and what is not
+/// null of caches and states, and sets `builder` to its body.
 Entry buildEntry(mlir::OpBuilder &builder, mlir::Location loc,
                  llvm::StringRef name, llvm::ArrayRef<Port> ports,
                  llvm::ArrayRef<transformer::CacheType> caches,

@@ -30,6 +30,8 @@ transformer::Activation tfc::toDialect(spec::Activation act) {
     return transformer::Activation::Relu2;
   case spec::Activation::Sigmoid:
     return transformer::Activation::Sigmoid;
+  case spec::Activation::QuickGelu:
+    return transformer::Activation::QuickGelu;
   }
   llvm_unreachable("all activations are listed");
 }
@@ -653,6 +655,11 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
     }
     if (sublayer.outScale != 1) {
       f = path.scale(f, sublayer.outScale, name + ".out_scale");
+    }
+    if (sublayer.outScales) {
+      f = transformer::LayerScaleOp::create(
+          path.getBuilder(), path.loc(name + ".out_scale"), f,
+          path.weight(name + ".out_scale.weight", position.weights));
     }
     f = path.activation(f, sublayer.outAct, name + ".out_act");
     x = sublayer.gruGate

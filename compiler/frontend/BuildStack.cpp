@@ -63,8 +63,15 @@ SmallVector<Port> tfc::listPorts(const spec::Stack &stack, StringRef prefix,
   const spec::Embeddings &embeddings = stack.embeddings;
   auto named = [&](StringRef name) { return (prefix + name).str(); };
   SmallVector<Port> ports;
+  const auto &patches = embeddings.patches;
   ports.push_back(
-      {named("input_ids"), transformer::Fill::Required, embeddings.tokenRows});
+      {named("input_ids"),
+       patches ? transformer::Fill::Given : transformer::Fill::Required,
+       embeddings.tokenRows});
+  if (patches) {
+    ports.push_back(
+        {named("patches"), transformer::Fill::Required, 1, patches->width});
+  }
   for (const spec::Segment &segment : embeddings.segments) {
     ports.push_back({named(segment.input),
                      segment.defaultId ? transformer::Fill::Zero
@@ -221,8 +228,9 @@ static Value buildPieces(PathBuilder &path, const spec::Pieces &pieces,
     std::string end = "." + std::to_string(number++);
     Value rows = transformer::EmbeddingOp::create(
         builder, path.loc(name + ".token" + end), ids,
-        path.weight(name + ".token" + end + ".weight"), /*offset=*/0,
-        /*optional=*/false, builder.getI64IntegerAttr(piece.first));
+        path.weight(name + ".token" + end + ".weight"), /*given=*/Value(),
+        /*offset=*/0, /*optional=*/false,
+        builder.getI64IntegerAttr(piece.first));
     if (pieces.isProjected()) {
       rows = path.linear(rows, name + ".projection" + end, /*bias=*/false);
     }
@@ -231,6 +239,19 @@ static Value buildPieces(PathBuilder &path, const spec::Pieces &pieces,
               : rows;
   }
   return sum;
+}
+
+/// The tokens of an image: those of the table, and projected patches.
+static Value buildPatches(PathBuilder &path, const spec::Embeddings &embeddings,
+                          const std::string &name, Value ids, Value rows) {
+  OpBuilder &builder = path.getBuilder();
+  Value given = transformer::GivenRowsOp::create(
+      builder, path.loc(name + ".patches"), ids, rows);
+  given = path.linear(given, name + ".patches", embeddings.patches->bias);
+  return transformer::EmbeddingOp::create(
+      builder, path.loc(name + ".input_ids"), ids,
+      path.weight(embeddings.tokenTable), given, /*offset=*/0,
+      /*optional=*/false, /*first=*/IntegerAttr());
 }
 
 /// norm(token * scale + position + segments), each table where the spec has
@@ -244,14 +265,20 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
                     int64_t offset, bool optional) -> Value {
     return transformer::EmbeddingOp::create(
         builder, path.loc(name + "." + ids), entry.input((prefix + ids).str()),
-        path.weight(table), offset, optional, /*first=*/IntegerAttr());
+        path.weight(table), /*given=*/Value(), offset, optional,
+        /*first=*/IntegerAttr());
   };
   auto add = [&](Value x, Value y) -> Value {
     return transformer::AddOp::create(builder, path.loc(name), x, y);
   };
-  Value x = embeddings.adaptive
-                ? buildPieces(path, *embeddings.adaptive, name,
-                              entry.input((prefix + "input_ids").str()))
+  auto inputOf = [&](StringRef port) {
+    return entry.input((prefix + port).str());
+  };
+  Value x = embeddings.adaptive ? buildPieces(path, *embeddings.adaptive, name,
+                                              inputOf("input_ids"))
+            : embeddings.patches
+                ? buildPatches(path, embeddings, name, inputOf("input_ids"),
+                               inputOf("patches"))
                 : lookUp("input_ids", embeddings.tokenTable, 0, false);
   if (embeddings.tokenScale != 1) {
     x = path.scale(x, embeddings.tokenScale, name + ".scale");
@@ -315,8 +342,8 @@ static Value buildLayerInputs(PathBuilder &path, const spec::Stack &stack,
   std::string name = stack.name + ".layer_inputs";
   Value tokens = transformer::EmbeddingOp::create(
       b, path.loc(name + ".token"), entry.input((prefix + "input_ids").str()),
-      path.weight(name + ".token.weight"), 0, /*optional=*/false,
-      /*first=*/IntegerAttr());
+      path.weight(name + ".token.weight"), /*given=*/Value(), 0,
+      /*optional=*/false, /*first=*/IntegerAttr());
   tokens = path.scale(tokens, inputs.scale, name + ".token.scale");
   Value y = path.linear(x, name + ".projection", false);
   y = path.scale(y, inputs.projectionScale, name + ".projection.scale");

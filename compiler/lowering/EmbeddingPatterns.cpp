@@ -31,23 +31,30 @@ static SmallVector<Value> place(ImplicitLocOpBuilder &b, Value table, Value row,
           arith::RemUIOp::create(b, column, together)};
 }
 
-/// y[t,w] = table[index(ids[t]), w], `value` having the last word on it.
-static Value
-lookUp(ImplicitLocOpBuilder &b, Value ids, Value table, int64_t width,
-       FloatType kept,
-       function_ref<Value(ImplicitLocOpBuilder &, Value id)> index,
-       function_ref<Value(ImplicitLocOpBuilder &, Value id, Value element)>
-           value) {
+/// y[t,w] = table[index(ids[t]), w], `value` having the last word on it, which
+/// may be given[t,w] where that is there.
+static Value lookUp(ImplicitLocOpBuilder &b, Value ids, Value table,
+                    int64_t width, FloatType kept,
+                    function_ref<Value(ImplicitLocOpBuilder &, Value id)> index,
+                    function_ref<Value(ImplicitLocOpBuilder &, Value id,
+                                       Value element, Value given)>
+                        value,
+                    Value given = {}) {
   MLIRContext *context = b.getContext();
   Value rows = tensor::DimOp::create(b, ids, 0);
   Value init = tensor::EmptyOp::create(
       b, ArrayRef<int64_t>{ShapedType::kDynamic, width}, kept, rows);
   AffineExpr row = getAffineDimExpr(0, context);
-  SmallVector<AffineMap> maps = {AffineMap::get(2, 0, row, context),
-                                 AffineMap::getMultiDimIdentityMap(2, context)};
+  AffineMap all = AffineMap::getMultiDimIdentityMap(2, context);
+  SmallVector<AffineMap> maps = {AffineMap::get(2, 0, row, context), all};
+  SmallVector<Value> inputs = {ids};
+  if (given) {
+    maps.push_back(all);
+    inputs.push_back(given);
+  }
   SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
   return linalg::GenericOp::create(
-             b, init.getType(), ids, init, maps, iterators,
+             b, init.getType(), inputs, init, maps, iterators,
              [&](OpBuilder &builder, Location loc, ValueRange arguments) {
                ImplicitLocOpBuilder inner(loc, builder);
                Value column = linalg::IndexOp::create(inner, 1);
@@ -57,10 +64,18 @@ lookUp(ImplicitLocOpBuilder &b, Value ids, Value table, int64_t width,
                    tensor::ExtractOp::create(inner, table,
                                              place(inner, table, row, column)),
                    inner.getF32Type());
-               Value y = value(inner, arguments[0], element);
+               Value other =
+                   given ? convertFloat(inner, arguments[1], inner.getF32Type())
+                         : Value();
+               Value y = value(inner, arguments[0], element, other);
                linalg::YieldOp::create(inner, convertFloat(inner, y, kept));
              })
       .getResult(0);
+}
+
+static Value isNegative(ImplicitLocOpBuilder &b, Value id) {
+  Value zero = arith::ConstantIntOp::create(b, 0, 32);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, id, zero);
 }
 
 static Value toIndex(ImplicitLocOpBuilder &b, Value id) {
@@ -69,8 +84,8 @@ static Value toIndex(ImplicitLocOpBuilder &b, Value id) {
 
 namespace {
 
-/// embedding -> gather of table rows; a negative id gives zeros, and so does
-/// one that a part of the ids has no row for
+/// embedding -> gather of table rows; a negative id gives zeros or the row that
+/// is given, and zeros has one that a part of the ids has no row for
 struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -89,7 +104,7 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
         return toIndex(
             inner, arith::MinSIOp::create(inner, own, number(inner, rows - 1)));
       }
-      if (op.getOptional()) {
+      if (op.getOptional() || op.getGiven()) {
         // Reads row 0 instead of a row that does not exist.
         Value zero = arith::ConstantIntOp::create(inner, 0, 32);
         id = arith::MaxSIOp::create(inner, id, zero);
@@ -101,8 +116,8 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
       }
       return row;
     };
-    auto value = [&](ImplicitLocOpBuilder &inner, Value id,
-                     Value element) -> Value {
+    auto value = [&](ImplicitLocOpBuilder &inner, Value id, Value element,
+                     Value given) -> Value {
       if (std::optional<int64_t> first = op.getFirst()) {
         Value isOwn = arith::AndIOp::create(
             inner,
@@ -113,13 +128,11 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
         return arith::SelectOp::create(inner, isOwn, element,
                                        f32Constant(inner, 0));
       }
-      if (!op.getOptional()) {
+      if (!op.getOptional() && !given) {
         return element;
       }
-      Value zero = arith::ConstantIntOp::create(inner, 0, 32);
-      Value absent =
-          arith::CmpIOp::create(inner, arith::CmpIPredicate::slt, id, zero);
-      return arith::SelectOp::create(inner, absent, f32Constant(inner, 0),
+      return arith::SelectOp::create(inner, isNegative(inner, id),
+                                     given ? given : f32Constant(inner, 0),
                                      element);
     };
     int64_t width = transformer::widthOf(op.getTable());
@@ -128,8 +141,35 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
     if (transformer::WeightOp panels = findPanels(b, table)) {
       table = panels;
     }
-    rewriter.replaceOp(
-        op, lookUp(b, op.getIds(), table, width, elementOf(op), index, value));
+    rewriter.replaceOp(op, lookUp(b, op.getIds(), table, width, elementOf(op),
+                                  index, value, op.getGiven()));
+    return success();
+  }
+};
+
+/// given_rows -> gather of rows, zeros where there is none
+struct LowerGivenRows : OpRewritePattern<transformer::GivenRowsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::GivenRowsOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto index = [](ImplicitLocOpBuilder &inner, Value id) -> Value {
+      // ~id is -1 - id; reads row 0 instead of a row that does not exist.
+      Value ones = arith::ConstantIntOp::create(inner, -1, 32);
+      Value row = arith::XOrIOp::create(inner, id, ones);
+      Value zero = arith::ConstantIntOp::create(inner, 0, 32);
+      return toIndex(inner, arith::MaxSIOp::create(inner, row, zero));
+    };
+    auto value = [](ImplicitLocOpBuilder &inner, Value id, Value element,
+                    Value) -> Value {
+      return arith::SelectOp::create(inner, isNegative(inner, id), element,
+                                     f32Constant(inner, 0));
+    };
+    Value input = op.getInput();
+    rewriter.replaceOp(op, lookUp(b, op.getIds(), input,
+                                  transformer::widthOf(input), elementOf(op),
+                                  index, value));
     return success();
   }
 };
@@ -142,11 +182,12 @@ struct LowerGatherRows : OpRewritePattern<transformer::GatherRowsOp> {
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value input = op.getInput();
-    rewriter.replaceOp(op, lookUp(b, op.getRows(), input,
-                                  transformer::widthOf(input), elementOf(op),
-                                  toIndex,
-                                  [](ImplicitLocOpBuilder &, Value,
-                                     Value element) { return element; }));
+    rewriter.replaceOp(
+        op, lookUp(b, op.getRows(), input, transformer::widthOf(input),
+                   elementOf(op), toIndex,
+                   [](ImplicitLocOpBuilder &, Value, Value element, Value) {
+                     return element;
+                   }));
     return success();
   }
 };
@@ -237,7 +278,7 @@ struct LowerUnfold : OpRewritePattern<transformer::UnfoldOp> {
 } // namespace
 
 void tfc::populateEmbeddingPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerEmbedding, LowerGatherRows, LowerPoolRows, LowerPairRows,
-               LowerWeighRows, LowerLogSoftmax, LowerUnfold>(
+  patterns.add<LowerEmbedding, LowerGivenRows, LowerGatherRows, LowerPoolRows,
+               LowerPairRows, LowerWeighRows, LowerLogSoftmax, LowerUnfold>(
       patterns.getContext());
 }

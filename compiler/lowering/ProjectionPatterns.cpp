@@ -37,8 +37,16 @@ static Value buildGeluNew(ImplicitLocOpBuilder &b, Value x) {
   return halfOnePlus(b, x, math::TanhOp::create(b, scaled));
 }
 
-static Value buildSilu(ImplicitLocOpBuilder &b, Value x) {
-  Value exponential = math::ExpOp::create(b, arith::NegFOp::create(b, x));
+/// How steep the sigmoid is that stands in for gelu (Hendrycks and Gimpel 2016,
+/// arXiv:1606.08415).
+static constexpr double kQuickGeluSlope = 1.702;
+
+/// x / (1 + exp(-slope x))
+static Value buildSilu(ImplicitLocOpBuilder &b, Value x, double slope = 1) {
+  Value power = slope == 1
+                    ? arith::NegFOp::create(b, x).getResult()
+                    : arith::MulFOp::create(b, x, f32Constant(b, -slope));
+  Value exponential = math::ExpOp::create(b, power);
   Value sum = arith::AddFOp::create(b, exponential, f32Constant(b, 1));
   return arith::DivFOp::create(b, x, sum);
 }
@@ -91,6 +99,8 @@ Value tfc::buildActivation(ImplicitLocOpBuilder &b, transformer::Activation act,
     return buildSigmoid(b, x);
   case transformer::Activation::Softplus:
     return buildSoftplus(b, x);
+  case transformer::Activation::QuickGelu:
+    return buildSilu(b, x, kQuickGeluSlope);
   }
   llvm_unreachable("all activations are listed");
 }

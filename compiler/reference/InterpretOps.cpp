@@ -227,13 +227,38 @@ LogicalResult Interpreter::runOp(EmbeddingOp op) {
     }
     return setRows(op, embedding(own, table, 0));
   }
+  bool mayBeNegative = op.getOptional() || op.getGiven();
   for (int64_t id : ids(op.getIds())) {
-    if ((id < 0 && !op.getOptional()) || id + offset >= table.rows) {
+    if ((id < 0 && !mayBeNegative) || id + offset >= table.rows) {
       return op.emitError() << "expected an id in [0, " << table.rows - offset
                             << "), got " << id;
     }
   }
-  return setRows(op, embedding(ids(op.getIds()), table, offset));
+  Matrix looked = embedding(ids(op.getIds()), table, offset);
+  if (op.getGiven()) {
+    const Matrix &given = rows(op.getGiven());
+    for (auto [token, id] : llvm::enumerate(ids(op.getIds()))) {
+      if (id < 0) {
+        std::copy_n(given.data.begin() + token * given.cols, given.cols,
+                    looked.data.begin() + token * looked.cols);
+      }
+    }
+  }
+  return setRows(op, std::move(looked));
+}
+
+LogicalResult Interpreter::runOp(GivenRowsOp op) {
+  const Matrix &input = rows(op.getInput());
+  Ids own;
+  for (int64_t id : ids(op.getIds())) {
+    // Those of the table have no row here: zeros.
+    own.push_back(id < 0 ? static_cast<int32_t>(-1 - id) : -1);
+    if (own.back() >= input.rows) {
+      return op.emitError() << "expected an id of at least " << -input.rows
+                            << " (the rows given), got " << id;
+    }
+  }
+  return setRows(op, embedding(own, input, 0));
 }
 
 LogicalResult Interpreter::runOp(PerLayerOp op) {
@@ -492,11 +517,11 @@ LogicalResult Interpreter::runOp(Operation &op) {
   };
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<scf::ForOp, func::CallOp, arith::ConstantOp, OutputOp, TapOp,
-            WeightOp, EmbeddingOp, GatherRowsOp, PoolRowsOp, PerLayerOp,
-            PairRowsOp, WeighRowsOp, LogSoftmaxOp, MemorySinksOp, RotaryOp,
-            AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp, ExpertsOp,
-            GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp, RecurrenceOp,
-            LatentAttentionOp, SliceColumnsOp>(
+            WeightOp, EmbeddingOp, GivenRowsOp, GatherRowsOp, PoolRowsOp,
+            PerLayerOp, PairRowsOp, WeighRowsOp, LogSoftmaxOp, MemorySinksOp,
+            RotaryOp, AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp,
+            ExpertsOp, GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp,
+            RecurrenceOp, LatentAttentionOp, SliceColumnsOp>(
           [&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })

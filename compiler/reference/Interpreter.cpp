@@ -10,7 +10,21 @@ using namespace tfc::transformer;
 
 //===-- arguments ---------------------------------------------------------===//
 
+/// Rows of floats, of which a token has one or none.
+LogicalResult Interpreter::bindGiven(BlockArgument argument, InputAttr input) {
+  auto given = step.given.find(input.getName().str());
+  if (given == step.given.end() || given->second.cols != input.getWidth()) {
+    return entry.emitError()
+           << "expected rows of " << input.getWidth() << " columns of input \""
+           << input.getName() << "\", got others or none";
+  }
+  return setRows(argument, given->second);
+}
+
 LogicalResult Interpreter::bindInput(BlockArgument argument, InputAttr input) {
+  if (input.getWidth() != 0) {
+    return bindGiven(argument, input);
+  }
   auto given = step.inputs.find(input.getName().str());
   if (given == step.inputs.end()) {
     return entry.emitError() << "expected values of input \"" << input.getName()

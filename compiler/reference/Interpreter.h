@@ -30,6 +30,8 @@ struct Sequence {
 /// share their cached rows; all of them are written before any is read.
 struct Step {
   std::map<std::string, std::vector<int32_t>> inputs;
+  /// Of inputs with a width.
+  std::map<std::string, Matrix> given;
   std::vector<int32_t> rows;
   std::vector<Sequence> sequences;
   /// Names of the outputs to compute; empty: all.

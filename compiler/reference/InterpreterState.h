@@ -39,6 +39,8 @@ private:
   mlir::LogicalResult bindArguments();
   mlir::LogicalResult bindInput(mlir::BlockArgument argument,
                                 transformer::InputAttr input);
+  mlir::LogicalResult bindGiven(mlir::BlockArgument argument,
+                                transformer::InputAttr input);
   mlir::LogicalResult checkSequences();
 
   mlir::LogicalResult runBlock(mlir::Block &block);
@@ -52,6 +54,7 @@ private:
   mlir::LogicalResult runOp(transformer::PerLayerOp op);
   mlir::LogicalResult runOp(transformer::RotaryOp op);
   mlir::LogicalResult runOp(transformer::EmbeddingOp op);
+  mlir::LogicalResult runOp(transformer::GivenRowsOp op);
   mlir::LogicalResult runOp(transformer::GatherRowsOp op);
   mlir::LogicalResult runOp(transformer::PoolRowsOp op);
   mlir::LogicalResult runOp(transformer::PairRowsOp op);

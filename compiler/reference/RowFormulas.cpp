@@ -200,6 +200,8 @@ double activate(Activation act, double x) {
     return 1 / (1 + std::exp(-x));
   case Activation::Softplus:
     return (x < 0 ? 0.0 : x) + std::log1p(std::exp(-std::fabs(x)));
+  case Activation::QuickGelu:
+    return x / (1 + std::exp(-1.702 * x));
   }
   return x;
 }

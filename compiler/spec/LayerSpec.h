@@ -13,7 +13,8 @@
 
 namespace tfc::spec {
 
-/// gelu is the erf form, gelu_new the tanh form, relu2 the square of relu.
+/// gelu is the erf form, gelu_new the tanh form, quick_gelu the sigmoid form,
+/// relu2 the square of relu.
 enum class Activation {
   Identity,
   Gelu,
@@ -22,7 +23,8 @@ enum class Activation {
   Silu,
   Tanh,
   Relu2,
-  Sigmoid
+  Sigmoid,
+  QuickGelu
 };
 
 /// Normalisation over the last axis, eps inside the root: layernorm (biased
@@ -396,7 +398,8 @@ struct Ngram {
 };
 
 /// y = scale * post_norm(x + out_act(out_scale * out_norm(f(pre_norm(x))))),
-/// scale being a learned number with `postScale`, and 1 without. `name`
+/// scale being a learned number with `postScale`, and 1 without; out_scale is
+/// `outScale`, or with `outScales` a learned number for each column. `name`
 /// ("attn", "cross", "conv", "recurrent", "ffn", "moe", "layer_input", "ngram")
 /// is the word in parameter names and in locations. With `gruGate` the sum is
 /// the gate of Parisotto et al. 2019 (arXiv:1910.06764) in its place: of x and
@@ -407,6 +410,7 @@ struct Sublayer {
   std::variant<Attention, Ffn, Moe, Conv, Recurrent, LayerInput, Ngram> f;
   std::optional<Norm> preNorm, outNorm, postNorm;
   double outScale = 1;
+  bool outScales = false;
   bool postScale = false;
   /// f reads what f of the sublayer before reads, or, with a pre_norm, this of
   /// what that one's pre_norm is of; the sum is with the result of that one.
@@ -419,8 +423,8 @@ struct Sublayer {
   const Moe *moe() const { return std::get_if<Moe>(&f); }
   /// All but f.
   auto around() const {
-    return std::tie(name, preNorm, outNorm, postNorm, outScale, postScale,
-                    outAct, gruGate, parallel);
+    return std::tie(name, preNorm, outNorm, postNorm, outScale, outScales,
+                    postScale, outAct, gruGate, parallel);
   }
   friend bool operator==(const Sublayer &a, const Sublayer &b) {
     return a.f == b.f && a.around() == b.around();

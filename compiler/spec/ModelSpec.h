@@ -91,6 +91,14 @@ struct Embeddings {
     bool bias = false;
   };
   std::optional<Projection> projection;
+  /// Tokens behind those of the table have a row of so many floats each, which
+  /// a product of its own, "encoder.embeddings.patches", makes one of hidden
+  /// (Dosovitskiy et al. 2020, arXiv:2010.11929).
+  struct Patches {
+    int64_t width = 0;
+    bool bias = true;
+  };
+  std::optional<Patches> patches;
   /// Of the norm's rows: hidden where they are projected by then.
   int64_t normWidth(int64_t hidden) const {
     bool isProjected =

@@ -19,16 +19,16 @@ TypeRef activationOf(std::vector<std::string> words, std::string name) {
 
 const TypeRef &activation() {
   static const TypeRef type =
-      activationOf({"gelu", "gelu_new", "relu", "relu2", "silu", "tanh",
-                    "sigmoid", "identity"},
+      activationOf({"gelu", "gelu_new", "quick_gelu", "relu", "relu2", "silu",
+                    "tanh", "sigmoid", "identity"},
                    "act");
   return type;
 }
 
 /// And those that have weights.
 TypeRef ffnActivation() {
-  return activationOf({"gelu", "gelu_new", "relu", "relu2", "silu", "tanh",
-                       "sigmoid", "identity", "xielu"},
+  return activationOf({"gelu", "gelu_new", "quick_gelu", "relu", "relu2",
+                       "silu", "tanh", "sigmoid", "identity", "xielu"},
                       "ffn_act");
 }
 
@@ -69,7 +69,9 @@ TypeRef embeddings() {
   TypeRef projection =
       object({needed("at", words({"after_norm", "token", "sum"})),
               needed("bias", flag())});
-  return object({needed("token", token), key("position", position),
+  TypeRef patches = object({needed("width", width()), key("bias", flag())});
+  return object({needed("token", token), key("patches", patches),
+                 key("position", position),
                  key("segments", list(segment, 0, 16)),
                  key("projection", projection), key("norm", norm()),
                  key("norm_of", words({"sum", "token"})),
@@ -81,7 +83,7 @@ TypeRef embeddings() {
 Fields sublayerFields() {
   return {key("pre_norm", norm()),
           key("out_norm", norm()),
-          key("out_scale", number()),
+          key("out_scale", oneOf({number(), words({"learned"})})),
           key("post_norm", norm()),
           key("parallel", flag()),
           key("out_act", activation()),

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/verify/RunLibrary.h"
 
+#include <list>
+
 using namespace tfc;
 
 rt::Result<std::unique_ptr<RunningLibrary>>
@@ -29,6 +31,7 @@ RunningLibrary::forward(llvm::ArrayRef<EntryInfo> entries,
                         llvm::ArrayRef<PaddedBatch> batches) {
   std::vector<std::string> masks;
   std::vector<tfc_tensor> tensors;
+  std::list<std::vector<float>> given;
   for (const EntryInfo &info : entries) {
     masks.push_back(info.maskName());
   }
@@ -43,6 +46,15 @@ RunningLibrary::forward(llvm::ArrayRef<EntryInfo> entries,
   for (const auto &[mask, batch] : llvm::zip(masks, batches)) {
     for (const auto &[name, values] : batch.inputs) {
       add(name, batch, values);
+    }
+    for (const auto &[name, rows] : batch.given) {
+      // Every one was a float.
+      given.emplace_back(rows.data.begin(), rows.data.end());
+      tensors.push_back({name.c_str(),
+                         TFC_F32,
+                         3,
+                         {batch.batch, rows.rows / batch.batch, rows.cols},
+                         given.back().data()});
     }
     add(mask, batch, batch.mask);
   }

@@ -62,12 +62,38 @@ static int32_t plainToken(const EntryInfo &info, int64_t limit,
   return static_cast<int32_t>(id);
 }
 
+/// How many tokens at the start of a row have no row of floats; 0 where none
+/// has one.
+static int64_t countLeading(const EntryInfo &info) {
+  for (transformer::InputAttr input : info.inputs) {
+    if (input.getFill() == Fill::Given) {
+      return input.getLimit();
+    }
+  }
+  return 0;
+}
+
+/// Rows as of a picture whose colours have been normalised.
+static void drawGiven(const EntryInfo &info, transformer::InputAttr input,
+                      std::mt19937_64 &random, PaddedBatch &batch) {
+  reference::Matrix rows;
+  rows.rows = batch.batch * (batch.length - countLeading(info));
+  rows.cols = input.getWidth();
+  for (int64_t i = 0; i < rows.rows * rows.cols; ++i) {
+    // A float, as the library gets it.
+    rows.data.push_back(static_cast<float>(random() % 4001) / 1000.0F - 2);
+  }
+  batch.given[input.getName().str()] = std::move(rows);
+}
+
 static PaddedBatch makeRandomBatch(const EntryInfo &info,
                                    std::vector<int64_t> lengths, bool endsInEos,
                                    std::mt19937_64 &random) {
   PaddedBatch batch;
   batch.batch = static_cast<int64_t>(lengths.size());
+  int64_t leading = countLeading(info);
   for (int64_t &length : lengths) {
+    length = leading > 0 ? std::max(length, leading + 1) : length;
     if (info.maxPositions > 0) {
       length = std::min(length, info.maxPositions);
     }
@@ -75,7 +101,12 @@ static PaddedBatch makeRandomBatch(const EntryInfo &info,
   }
   for (transformer::InputAttr input : info.inputs) {
     if (input.getFill() == Fill::Position ||
-        input.getFill() == Fill::FromMask || input.getFill() == Fill::FromPad) {
+        input.getFill() == Fill::FromMask || input.getFill() == Fill::FromPad ||
+        input.getFill() == Fill::Given) {
+      continue;
+    }
+    if (input.getWidth() != 0) {
+      drawGiven(info, input, random, batch);
       continue;
     }
     // Padding holds the pad token, and no token that exists does: which row a
@@ -142,6 +173,40 @@ static std::vector<int32_t> integersOf(const rt::Tensor &tensor) {
   return values;
 }
 
+/// A tensor [batch, length, width] of floats, whose rows follow on tokens that
+/// have ids.
+static rt::Status readGiven(const EntryInfo &info, const rt::Tensor &tensor,
+                            const std::string &where, PaddedBatch &batch) {
+  auto input = llvm::find_if(info.inputs, [&](transformer::InputAttr each) {
+    return each.getWidth() != 0 && each.getName() == tensor.name;
+  });
+  if (input == info.inputs.end() || tensor.shape.size() != 3 ||
+      tensor.elements() == 0 || tensor.shape[2] != input->getWidth()) {
+    return rt::makeError(rt::Code::InvalidArgument, where,
+                         ": expected dtype I32 or I64, or an input of rows of "
+                         "floats [batch, length, width], got F32 of shape ",
+                         rt::shapeText(tensor.shape));
+  }
+  int64_t length = tensor.shape[1] + countLeading(info);
+  if (batch.batch != 0 &&
+      (batch.batch != tensor.shape[0] || batch.length != length)) {
+    return rt::makeError(
+        rt::Code::InvalidArgument, where, ": expected shape [", batch.batch,
+        ", ", batch.length - countLeading(info), ", ", input->getWidth(),
+        "] (beside the other inputs), got ", rt::shapeText(tensor.shape));
+  }
+  batch.batch = tensor.shape[0];
+  batch.length = length;
+  reference::Matrix rows(tensor.shape[0] * tensor.shape[1], tensor.shape[2]);
+  for (size_t i = 0; i < rows.data.size(); ++i) {
+    float value;
+    std::memcpy(&value, tensor.data + 4 * i, 4);
+    rows.data[i] = value;
+  }
+  batch.given[tensor.name] = std::move(rows);
+  return {};
+}
+
 rt::Result<std::vector<PaddedBatch>>
 tfc::readBatches(const std::string &path, ArrayRef<EntryInfo> entries) {
   auto file = rt::TensorFile::open(path);
@@ -151,6 +216,13 @@ tfc::readBatches(const std::string &path, ArrayRef<EntryInfo> entries) {
   std::vector<PaddedBatch> batches(entries.size());
   for (const rt::Tensor &tensor : (*file)->tensors()) {
     std::string where = rt::concat(path, ": ", rt::quoteName(tensor.name));
+    if (tensor.dtype == rt::DType::F32) {
+      rt::Status status = readGiven(entries.front(), tensor, where, batches[0]);
+      if (!status) {
+        return std::move(status.error());
+      }
+      continue;
+    }
     if (tensor.dtype != rt::DType::I32 && tensor.dtype != rt::DType::I64) {
       return rt::makeError(rt::Code::InvalidArgument, where,
                            ": expected dtype I32 or I64, got ",
@@ -175,9 +247,12 @@ tfc::readBatches(const std::string &path, ArrayRef<EntryInfo> entries) {
         integersOf(tensor);
   }
   for (auto [info, batch] : llvm::zip(entries, batches)) {
-    if (!batch.inputs.count(info.idsName())) {
+    bool isGiven = countLeading(info) != 0;
+    if (isGiven ? batch.given.empty() : !batch.inputs.count(info.idsName())) {
       return rt::makeError(rt::Code::InvalidArgument, path, ": expected ",
-                           rt::quoteName(info.idsName()), ", got none");
+                           isGiven ? "rows of floats"
+                                   : rt::quoteName(info.idsName()),
+                           ", got none");
     }
     if (batch.mask.empty()) {
       batch.mask.assign(batch.batch * batch.length, 1);
@@ -203,6 +278,11 @@ static int32_t valueOf(const EntryInfo &info, const PaddedBatch &batch,
   auto given = batch.inputs.find(input.getName().str());
   if (given != batch.inputs.end()) {
     return given->second[row * batch.length + column];
+  }
+  if (input.getFill() == Fill::Given) {
+    int64_t leading = input.getLimit(), ahead = row * (batch.length - leading);
+    return static_cast<int32_t>(
+        column < leading ? column : -1 - (ahead + column - leading));
   }
   if (input.getFill() == Fill::FromMask) {
     auto exists = [&](int64_t c) {
@@ -261,11 +341,14 @@ reference::Step tfc::packForward(const EntryInfo &info,
                                  const PaddedBatch &batch,
                                  const PaddedBatch &source) {
   reference::Step step;
+  step.given = batch.given;
   int32_t tokens = 0;
   auto addToken = [&](int64_t row, int64_t column) {
     for (transformer::InputAttr input : info.inputs) {
-      step.inputs[input.getName().str()].push_back(
-          valueOf(info, batch, input, row, column));
+      if (input.getWidth() == 0) {
+        step.inputs[input.getName().str()].push_back(
+            valueOf(info, batch, input, row, column));
+      }
     }
     return tokens++;
   };

@@ -35,6 +35,9 @@ struct EntryInfo {
 struct PaddedBatch {
   int64_t batch = 0, length = 0;
   std::map<std::string, std::vector<int32_t>> inputs;
+  /// Of inputs with a width: those of all tokens but the first ones of a row,
+  /// which have ids.
+  std::map<std::string, reference::Matrix> given;
   std::vector<int32_t> mask;
 
   bool exists(int64_t row, int64_t column) const {

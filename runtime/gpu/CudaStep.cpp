@@ -37,7 +37,7 @@ Status CudaStep::lendOutput(uint32_t port, uint64_t bytes) {
 }
 
 Result<int32_t> CudaStep::run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
-                              uint64_t numBlocks,
+                              const TableSizes &sizes,
                               const std::vector<uint8_t> &wanted) {
   Status status = device.context().checkAlive();
   if (!status) {
@@ -55,7 +55,7 @@ Result<int32_t> CudaStep::run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
     return std::move(status.error());
   }
   Result<int32_t> code = TFC_STATUS_DONE;
-  status = upload(entry, step, numBlocks);
+  status = upload(entry, step, sizes);
   if (status) {
     code = launchAll(entry, step);
     status = code && *code == TFC_STATUS_DONE ? download(wanted) : Status();
@@ -76,8 +76,8 @@ Result<int32_t> CudaStep::run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
 }
 
 Status CudaStep::upload(const tfc_entry_v0 &entry, tfc_step_v0 &step,
-                        uint64_t numBlocks) {
-  StepTables layout(entry, step, numBlocks);
+                        const TableSizes &sizes) {
+  StepTables layout(entry, step, sizes);
   Status status = staging.require(layout.bytes());
   if (status) {
     status = tables.require(layout.bytes());

@@ -16,7 +16,7 @@ public:
   Status lendWorkspace(uint64_t bytes) override;
   Status lendOutput(uint32_t port, uint64_t bytes) override;
   Result<int32_t> run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
-                      uint64_t numBlocks,
+                      const TableSizes &sizes,
                       const std::vector<uint8_t> &wanted) override;
   std::optional<Overrun> overrun() const override { return {}; }
   uint8_t *output(uint32_t port) const override {
@@ -35,7 +35,7 @@ private:
   };
 
   Status upload(const tfc_entry_v0 &entry, tfc_step_v0 &step,
-                uint64_t numBlocks);
+                const TableSizes &sizes);
   Result<int32_t> launchAll(const tfc_entry_v0 &entry, tfc_step_v0 &step);
   Status download(const std::vector<uint8_t> &wanted);
 

@@ -13,17 +13,21 @@ StepTables::Piece StepTables::add(uint64_t bytes) {
 }
 
 StepTables::StepTables(const tfc_entry_v0 &entry, const tfc_step_v0 &of,
-                       uint64_t numBlocks) {
+                       const TableSizes &sizes) {
   step = add(sizeof(tfc_step_v0));
   caches = add(entry.n_caches * sizeof(void *));
   inputPointers = add(entry.n_inputs * sizeof(void *));
   outputPointers = add(entry.n_outputs * sizeof(void *));
-  blocks = add(numBlocks * sizeof(int32_t));
+  blocks = add(sizes.blocks * sizeof(int32_t));
   sequences = add(uint64_t(of.n_sequences) * sizeof(tfc_sequence_v0));
   items = add(uint64_t(of.n_items) * sizeof(tfc_item_v0));
   rows = add(uint64_t(of.n_rows) * sizeof(int32_t));
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
-    inputs.push_back(add(uint64_t(of.n_tokens) * sizeof(int32_t)));
+    const tfc_port_v0 &port = entry.inputs[p];
+    bool isGiven = port.flags & TFC_PORT_EMBEDS;
+    inputs.push_back(
+        add(isGiven ? uint64_t(sizes.given) * port.width * sizeof(float)
+                    : uint64_t(of.n_tokens) * sizeof(int32_t)));
   }
 }
 

@@ -4,7 +4,7 @@
 #ifndef TFC_RUNTIME_GPU_STEPTABLES_H
 #define TFC_RUNTIME_GPU_STEPTABLES_H
 
-#include "tfc/abi.h"
+#include "runtime/src/step/Device.h"
 
 #include <cstddef>
 #include <vector>
@@ -14,9 +14,9 @@ namespace tfc::rt {
 class StepTables {
 public:
   /// Of a step whose tables are the host's and whose caches, weights, workspace
-  /// and outputs are the device's. `numBlocks`: of the block table.
+  /// and outputs are the device's.
   StepTables(const tfc_entry_v0 &entry, const tfc_step_v0 &step,
-             uint64_t numBlocks);
+             const TableSizes &sizes);
 
   uint64_t bytes() const { return end; }
 

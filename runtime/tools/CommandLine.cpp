@@ -37,7 +37,8 @@ Answers texts with a compiled model, or runs it over a batch of token ids.
   --inputs FILE         safetensors: int32 or int64 tensors [batch, length],
                         input_ids and, where the model has them,
                         attention_mask, token_type_ids, position_ids,
-                        decoder_input_ids, decoder_attention_mask
+                        decoder_input_ids, decoder_attention_mask; of
+                        pictures float32 patches [batch, length, width]
   --outputs FILE        safetensors to write: the model's outputs (float32), or
                         with --generate sequences (int64) and, with beams,
                         sequences_scores (float32)

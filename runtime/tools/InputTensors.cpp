@@ -12,13 +12,21 @@ readInputTensors(const rt::TensorFile &file) {
     std::string where =
         rt::concat(file.path(), ": input ", rt::quoteName(tensor.name), ": ");
     bool isLong = tensor.dtype == rt::DType::I64;
-    if (!isLong && tensor.dtype != rt::DType::I32) {
+    bool isGiven = tensor.dtype == rt::DType::F32;
+    if (!isLong && !isGiven && tensor.dtype != rt::DType::I32) {
       faults.add(rt::makeError(rt::Code::InvalidArgument, where,
-                               "expected dtype I32 or I64, got ",
-                               rt::dtypeName(tensor.dtype)));
+                               "expected dtype I32 or I64, or F32 of patches, ",
+                               "got ", rt::dtypeName(tensor.dtype)));
+    } else if (isGiven && tensor.shape.size() == 3) {
+      inputs.push_back({tensor.name.c_str(),
+                        TFC_F32,
+                        3,
+                        {tensor.shape[0], tensor.shape[1], tensor.shape[2]},
+                        tensor.data});
     } else if (tensor.shape.size() != 2) {
       faults.add(rt::makeError(rt::Code::InvalidArgument, where,
-                               "expected shape [batch, length], got ",
+                               "expected shape [batch, length]",
+                               isGiven ? " and a width" : "", ", got ",
                                rt::shapeText(tensor.shape)));
     } else {
       inputs.push_back({tensor.name.c_str(),

@@ -120,7 +120,9 @@ public:
     };
     for (uint32_t i = 0; i < info.n_inputs; ++i) {
       const tfc_port_info &port = info.inputs[i];
-      if (port.required) {
+      if (port.rank == 3) {
+        addRows(port, which, random);
+      } else if (port.required) {
         for (int64_t &id : *add(port.name)) {
           id = int64_t(random() % uint64_t(port.limit));
         }
@@ -136,7 +138,27 @@ public:
   std::vector<tfc_tensor> tensors;
 
 private:
+  /// Rows as of a picture whose colours have been normalised, of all columns
+  /// but the first ones, which have ids.
+  void addRows(const tfc_port_info &port, const Case &which,
+               std::mt19937_64 &random) {
+    tfc_tensor tensor{};
+    tensor.name = port.name;
+    tensor.dtype = TFC_F32;
+    tensor.rank = 3;
+    tensor.shape[0] = which.batch;
+    tensor.shape[1] = which.length - port.limit;
+    tensor.shape[2] = port.width;
+    size_t size = size_t(tensor.shape[0] * tensor.shape[1] * tensor.shape[2]);
+    for (size_t i = 0; i < size; ++i) {
+      rows.push_back(float(random() % 4001) / 1000.0F - 2);
+    }
+    tensor.data = rows.data();
+    tensors.push_back(tensor);
+  }
+
   std::vector<std::unique_ptr<std::vector<int64_t>>> values;
+  std::vector<float> rows;
 };
 
 rt::Result<OutputsPtr> forward(const tfc_model *model, const Inputs &inputs) {
@@ -283,8 +305,13 @@ bool compare(const char *program, const std::string &name,
 /// Lengths around the borders of cache blocks and of tiles.
 std::vector<Case> listCases(const tfc_model_info &info) {
   std::vector<Case> cases;
+  int64_t least = 1;
+  for (uint32_t i = 0; i < info.n_inputs; ++i) {
+    least = info.inputs[i].rank == 3 ? info.inputs[i].limit + 1 : least;
+  }
   for (int64_t length : {1, 2, 15, 16, 17, 33, 64, 65}) {
-    if (info.max_positions == 0 || length <= info.max_positions) {
+    if (length >= least &&
+        (info.max_positions == 0 || length <= info.max_positions)) {
       cases.push_back(
           {std::to_string(length) + (length == 1 ? " token" : " tokens"), 1,
            length, length});

@@ -42,7 +42,8 @@ static int32_t valueOf(const tfc_entry_v0 &entry, uint32_t p, int64_t t,
                        int64_t sequence) {
   const tfc_port_v0 &port = entry.inputs[p];
   int64_t value =
-      p == rt::tokenPort(entry) ? promptToken(t, sequence, port.limit)
+      port.fill == TFC_FILL_GIVEN ? (t < port.limit ? t : port.limit - 1 - t)
+      : p == rt::tokenPort(entry) ? promptToken(t, sequence, port.limit)
       : rt::fillsByPosition(port) || port.fill == TFC_FILL_FROM_PAD ? t
       : port.fill == TFC_FILL_ABSENT                                ? -1
                                                                     : 0;
@@ -176,6 +177,16 @@ Status Step::copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to) {
   return status;
 }
 
+/// Rows of floats for as many tokens, which all sequences have in common.
+void Step::giveRows(const tfc_port_v0 &port, int64_t tokens) {
+  size_t size = static_cast<size_t>(tokens) * port.width;
+  for (size_t i = given.size(); i < size; ++i) {
+    given.push_back(static_cast<float>(i * 37 % 101) / 50 - 1);
+  }
+  runner.batch.given = given.data();
+  runner.batch.numGiven = static_cast<int64_t>(given.size() / port.width);
+}
+
 Status Step::addTokens(int64_t sequence, int64_t count, int64_t past) {
   auto number = static_cast<size_t>(sequence);
   Status status = states[number].prepare(runner.states);
@@ -187,6 +198,10 @@ Status Step::addTokens(int64_t sequence, int64_t count, int64_t past) {
                    source ? source->count : 0,
                    source ? &source->blocks : nullptr, &states[number]);
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+    if (entry.inputs[p].flags & TFC_PORT_EMBEDS) {
+      giveRows(entry.inputs[p], count);
+      continue;
+    }
     for (int64_t t = past; t < past + count; ++t) {
       runner.batch.inputs[p].push_back(valueOf(entry, p, t, sequence));
     }

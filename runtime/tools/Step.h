@@ -46,6 +46,7 @@ private:
   rt::Status copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to);
   /// Also lends the step a block for what the sequence's state becomes.
   rt::Status addTokens(int64_t sequence, int64_t count, int64_t past);
+  void giveRows(const tfc_port_v0 &port, int64_t tokens);
   void chooseOutputs(Kind kind);
 
   const rt::Model &model;
@@ -57,6 +58,7 @@ private:
   std::vector<rt::SequenceState> states;
   std::vector<rt::Source> sources; // the same, of an encoder-decoder
   std::vector<uint8_t> wanted;     // by output port
+  std::vector<float> given;        // of a port of embeddings
 };
 
 } // namespace tfc::bench

@@ -193,3 +193,31 @@ func.func @sinusoid_c2_offset(%positions: tensor<?xi32>) {
          : tensor<?xi32>
   return
 }
+
+// -----
+
+func.func @embedding_c3_width(%ids: tensor<?xi32>, %table: tensor<2x8xf32>,
+                              %given: tensor<?x9xf32>) {
+  // expected-error @below {{expected given rows alone, 8 wide (as the table), got 9}}
+  %0 = transformer.embedding %ids, %table given %given of tensor<?x9xf32>
+         : tensor<?xi32>, tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @embedding_c3_alone(%ids: tensor<?xi32>, %table: tensor<2x8xf32>,
+                              %given: tensor<?x8xf32>) {
+  // expected-error @below {{expected given rows alone, 8 wide (as the table), got 8}}
+  %0 = transformer.embedding %ids, %table given %given of tensor<?x8xf32> optional
+         : tensor<?xi32>, tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @given_rows_c1(%ids: tensor<?xi32>, %patches: tensor<?x8xbf16>) {
+  // expected-error @below {{expected rows of f32 (as the caller gives them), got 'bf16'}}
+  %0 = transformer.given_rows %ids, %patches : tensor<?xi32>, tensor<?x8xbf16>
+  return
+}

@@ -18,6 +18,19 @@ func.func @embedding(%ids: tensor<?xi32>, %table: tensor<97x104xf32>) {
   return
 }
 
+// CHECK-LABEL: @rows_that_are_given
+// CHECK-SAME: %[[IDS:[a-z0-9]+]]: tensor<?xi32>, %[[PATCHES:[a-z0-9]+]]: tensor<?x104xf32>
+func.func @rows_that_are_given(%ids: tensor<?xi32>, %patches: tensor<?x104xf32>,
+                               %table: tensor<2x104xf32>) {
+  // CHECK: %[[GIVEN:.*]] = transformer.given_rows %[[IDS]], %[[PATCHES]] : tensor<?xi32>, tensor<?x104xf32>
+  %given = transformer.given_rows %ids, %patches
+             : tensor<?xi32>, tensor<?x104xf32>
+  // CHECK: transformer.embedding %[[IDS]], %{{.*}} given %[[GIVEN]] of tensor<?x104xf32> : tensor<?xi32>, tensor<2x104xf32>
+  %0 = transformer.embedding %ids, %table given %given of tensor<?x104xf32>
+         : tensor<?xi32>, tensor<2x104xf32>
+  return
+}
+
 // CHECK-LABEL: @rotary
 // CHECK-SAME: %[[POSITIONS:.*]]: tensor<?xi32>, %[[X:.*]]: tensor<?x104xf32>
 func.func @rotary(%positions: tensor<?xi32>, %x: tensor<?x104xf32>) {

@@ -4,6 +4,7 @@
 import random
 
 import formulas
+import tensors
 
 MAX_LENGTH = 40
 
@@ -45,6 +46,16 @@ def compares_types(stack):
                for name, sublayer, _ in formulas.list_sublayers(block))
 
 
+def to_tensor(rows):
+    """Ids, or rows of floats."""
+    if isinstance(rows[0][0], list):
+        shape = [len(rows), len(rows[0]), len(rows[0][0])]
+        return tensors.Tensor("F32", shape, [
+            number for row in rows for patch in row for number in patch])
+    return tensors.Tensor("I64", [len(rows), len(rows[0])],
+                          [i for row in rows for i in row])
+
+
 class Batch:
     """The inputs of one stack, [rows, length] each."""
 
@@ -53,11 +64,22 @@ class Batch:
         self.stack = spec[name]
         longest = source.choice([1, 3, 17, MAX_LENGTH])
         self.lengths = [source.randint(1, longest) for _ in range(rows)]
+        self.patches = self.stack["embeddings"].get("patches")
+        self.leading = 0
+        if self.patches:
+            self.leading = self.stack["embeddings"]["token"].get(
+                "rows", spec["dims"]["vocab"])
+            self.lengths = [length + self.leading for length in self.lengths]
         self.width = max(self.lengths)
         self.masks = [self.mask(length) for length in self.lengths]
         self.has_mask = any(0 in mask for mask in self.masks) or \
             source.random() < 0.3
         self.ids = [self.tokens(mask) for mask in self.masks]
+        # Exact in f32.
+        self.given = [[[source.randint(-64, 64) / 32
+                        for _ in range(self.patches["width"])]
+                       for _ in range(self.width - self.leading)]
+                      for _ in range(rows)] if self.patches else None
         self.others = self.optional_inputs()
 
     def mask(self, length):
@@ -74,6 +96,9 @@ class Batch:
         return mask
 
     def tokens(self, mask):
+        if self.patches:
+            return [*range(self.leading),
+                    *range(-1, self.leading - self.width - 1, -1)]
         tokens = self.spec.get("tokens", {})
         rows = self.spec["dims"]["vocab"]
         ids = [self.random.randrange(rows) for _ in mask]
@@ -109,13 +134,16 @@ class Batch:
     def sequence(self, row):
         return formulas.Sequence(
             self.ids[row], self.masks[row],
-            {name: rows[row] for name, rows in self.others.items()})
+            {name: rows[row] for name, rows in self.others.items()},
+            self.given[row] if self.given else None)
 
     def named(self):
         """As tfc-run takes them."""
         prefix = "decoder_" if (self.name == "decoder" and
                                 "encoder" in self.spec) else ""
-        named = {"input_ids": self.ids, **self.others}
+        named = {"patches": self.given} if self.given else {
+            "input_ids": self.ids}
+        named.update(self.others)
         if self.has_mask:
             named["attention_mask"] = self.masks
         return {prefix + name: rows for name, rows in named.items()}

@@ -17,6 +17,10 @@ class Drawing:
         self.vocab = self.pick(3, 5, 11, 97)
         self.kind = self.pick("encoder", "decoder", "decoder",
                               "encoder_decoder")
+        # Tokens behind those of the table are rows of floats.
+        self.has_patches = self.kind == "encoder" and self.chance(0.25)
+        if self.has_patches:
+            self.vocab = self.pick(1, 2, 3)
         self.tokens = {}
         self.shared = None
 
@@ -51,8 +55,8 @@ class Drawing:
         return norm
 
     def activation(self):
-        return self.pick("gelu", "gelu_new", "relu", "relu2", "silu", "tanh",
-                         "sigmoid", "identity")
+        return self.pick("gelu", "gelu_new", "quick_gelu", "relu", "relu2",
+                         "silu", "tanh", "sigmoid", "identity")
 
     # -- attention --
 
@@ -316,7 +320,7 @@ class Drawing:
     def around(self, sublayer):
         self.maybe(sublayer, "out_norm", 0.15,
                    lambda: self.norm(self.hidden, 0.1))
-        self.maybe(sublayer, "out_scale", 0.2, lambda: self.pick(0.5, 1.25))
+        self.maybe(sublayer, "out_scale", 0.2, lambda: self.pick(0.5, 1.25, "learned"))
         self.maybe(sublayer, "out_act", 0.15, self.activation)
         self.maybe(sublayer, "residual", 0.15,
                    lambda: self.pick("add", "gru_gate", "gru_gate"))
@@ -516,8 +520,8 @@ class Drawing:
         position = {"kind": self.pick(*kinds)}
         if position["kind"] == "none":
             return position
-        ids = ["arange", "from_mask"]
-        if self.kind != "decoder":
+        ids = ["arange"] if self.has_patches else ["arange", "from_mask"]
+        if self.kind != "decoder" and not self.has_patches:
             ids.append("from_pad")
         self.maybe(position, "ids", 0.5, lambda: self.pick(*ids))
         more = 0
@@ -554,7 +558,13 @@ class Drawing:
     def embeddings(self, name):
         token, embeddings = {}, {}
         width = normed = self.hidden
-        if self.shared and self.chance(0.7):
+        if self.has_patches:
+            embeddings["patches"] = {"width": self.pick(1, 12, 27, 130)}
+            self.maybe(embeddings["patches"], "bias", 0.5,
+                       lambda: self.chance(0.5))
+        if self.has_patches:
+            self.maybe(token, "rows", 0.7, lambda: self.vocab)
+        elif self.shared and self.chance(0.7):
             token["use"] = "shared.token"
         else:
             self.maybe(token, "rows", 0.7,
@@ -575,14 +585,14 @@ class Drawing:
                 normed = width if at == "after_norm" else self.hidden
             elif self.chance(0.2):
                 token["dim"] = self.hidden
-        self.maybe(token, "scale", 0.25,
+        self.maybe(token, "scale", 0 if self.has_patches else 0.25,
                    lambda: self.pick("sqrt_hidden", 3.0))
         embeddings["token"] = token
         self.maybe(embeddings, "position", 0.8,
                    lambda: self.position(name, width))
         is_projected_alone = (token.get("dim", width) != width or
                               "adaptive" in token)
-        self.maybe(embeddings, "segments", 0.3,
+        self.maybe(embeddings, "segments", 0 if self.has_patches else 0.3,
                    lambda: self.segments(name, not is_projected_alone))
         self.maybe(embeddings, "norm", 0.3, lambda: self.norm(normed, 0.1))
         if "norm" in embeddings:
@@ -603,7 +613,8 @@ class Drawing:
         head_dim = self.pick(1, 2, 5, 8, 16, 26, 33)
         shape = {"sizes": (kv_heads, head_dim, kv_heads * self.pick(1, 2, 3)),
                  "cross": cross, "causal": causal, "bias": has_bias,
-                 "by_layer": True, "inputs": self.chance(0.12)}
+                 "by_layer": True,
+                 "inputs": self.chance(0.12) and not self.has_patches}
         # Heads that share keys have no relative terms.
         is_alike = shape["sizes"][0] == shape["sizes"][2]
         has_table = (is_alike and self.chance(0.4) and
@@ -639,6 +650,8 @@ class Drawing:
 
     def take(self):
         ways = ["first", "first_visible", "last_visible"]
+        if self.has_patches:
+            return {"op": "take", "at": self.pick(*ways)}
         if "pad" in self.tokens:
             ways.append("last_nonpad")
         # Of a pair it is a column of the encoder's tokens.
@@ -789,6 +802,8 @@ class Drawing:
                     "decoder_start"):
             self.maybe(self.tokens, key, 0.15,
                        lambda: self.random.randrange(self.vocab))
+        if self.vocab < 3:
+            return
         self.maybe(self.tokens, "eos", 0.3,
                    lambda: self.pick(self.random.randrange(self.vocab), [1, 2]))
         self.maybe(self.tokens, "lang", 0.1, lambda: {"en": 1, "de": 2})
@@ -810,7 +825,8 @@ class Drawing:
         self.maybe(spec, "name", 0.5, lambda: "drawn")
         self.maybe(spec, "meta", 0.1, lambda: {"any": [1, "thing"]})
         self.draw_tokens()
-        if self.chance(0.4 if self.kind == "encoder_decoder" else 0.1):
+        if not self.has_patches and self.chance(
+                0.4 if self.kind == "encoder_decoder" else 0.1):
             self.shared = {"token": {}}
             self.maybe(self.shared["token"], "rows", 0.6, lambda: self.vocab)
             self.maybe(self.shared["token"], "dim", 0.3, lambda: self.hidden)

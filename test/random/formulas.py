@@ -126,6 +126,8 @@ def activate(kind, x):
         return np.maximum(x, 0) ** 2
     if kind == "silu":
         return x / (1 + np.exp(-x))
+    if kind == "quick_gelu":
+        return x / (1 + np.exp(-1.702 * x))
     if kind == "sigmoid":
         return 1 / (1 + np.exp(-x))
     return np.tanh(x) if kind == "tanh" else x
@@ -357,12 +359,14 @@ def round_bf16(numbers):
 
 
 class Sequence:
-    """Tokens of one row: ids, which the mask leaves, other inputs by name."""
+    """Tokens of one row: ids, which the mask leaves, other inputs by name, and
+    the rows of floats of negative ids: row r of -1 - r."""
 
-    def __init__(self, ids, visible, inputs=None):
+    def __init__(self, ids, visible, inputs=None, given=None):
         self.ids = np.array(ids)
         self.visible = np.array(visible, dtype=bool)
         self.inputs = inputs or {}
+        self.given = None if given is None else np.array(given, dtype=float)
         self.columns = np.arange(len(self.ids))
 
 
@@ -754,12 +758,21 @@ class Model:
                       segment["default"]) if ids is None else np.array(ids)
         return table[ids]
 
+    def patches(self, patches, table, sequence):
+        projected = linear(self.weights, sequence.given,
+                           f"{self.stack_name}.embeddings.patches",
+                           self.hidden, patches.get("bias", True))
+        return np.array([table[i] if i >= 0 else projected[-1 - i]
+                         for i in sequence.ids])
+
     def embed(self, embeddings, sequence):
         path = f"{self.stack_name}.embeddings"
         table = self.token_table(self.stack_name)
         scale = embeddings["token"].get("scale", 1)
         x = table[sequence.ids] * (math.sqrt(self.hidden)
-                                   if scale == "sqrt_hidden" else scale)
+                                   if scale == "sqrt_hidden" else scale) \
+            if sequence.given is None else \
+            self.patches(embeddings["patches"], table, sequence)
         projection = embeddings.get("projection")
 
         def project(x):
@@ -860,8 +873,11 @@ class Model:
                                             positions - offset)
             y = normalize(self.weights, sublayer.get("out_norm"), y,
                           path + ".out_norm")
-            y = activate(sublayer.get("out_act", "identity"),
-                         sublayer.get("out_scale", 1) * y)
+            out_scale = sublayer.get("out_scale", 1)
+            if out_scale == "learned":
+                out_scale = self.weights.get(path + ".out_scale.weight",
+                                             self.hidden, around=1.0)
+            y = activate(sublayer.get("out_act", "identity"), out_scale * y)
             if sublayer.get("residual", "add") == "gru_gate":
                 x = self.gate(x, y, path + ".gru")
             else:

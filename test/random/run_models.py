@@ -99,9 +99,7 @@ class Model(Trial):
         for batch in batches.values():
             for key, grid in batch.named().items():
                 grid = [grid[i] for i in rows] if rows else grid
-                inputs[key] = tensors.Tensor(
-                    "I64", [len(grid), len(grid[0])],
-                    [i for row in grid for i in row])
+                inputs[key] = draw_inputs.to_tensor(grid)
         tensors.write(self.path(name + ".safetensors"), inputs)
 
     def prepare(self):

@@ -136,8 +136,7 @@ class Trial:
         options = random.Random(self.seed + 5).choice(TARGETS)
         self.call("compile", self.args.tfc, "compile", self.path("spec.json"),
                   "-o", self.path("model.so"), "--force", *options)
-        inputs = {name: tensors.Tensor("I64", [len(rows), len(rows[0])],
-                                       [i for row in rows for i in row])
+        inputs = {name: draw_inputs.to_tensor(rows)
                   for batch in batches.values()
                   for name, rows in batch.named().items()}
         tensors.write(self.path("in.safetensors"), inputs)

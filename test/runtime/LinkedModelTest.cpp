@@ -127,8 +127,9 @@ TEST_F(LinkedModel, IsRefusedByTheNameOfWhatItNeeds) {
             "of 576 and values of 512");
   EXPECT_EQ(refused([](P &, C &c) { c.key_width = 576; }), "");
   EXPECT_EQ(refused([](P &p, C &) { p.flags = TFC_PORT_EMBEDS; }),
-            "expected inputs of token ids and the like (this runtime gives no "
-            "embeddings), got \"input_ids\", rows of embeddings");
+            "expected inputs of token ids and the like (this runtime gives "
+            "embeddings to encoders alone), got \"input_ids\", rows of "
+            "embeddings");
 }
 
 } // namespace

@@ -28,7 +28,7 @@ TEST(Module, RefusesLibrariesOfOtherVersions) {
                 "again");
   EXPECT_EQ(loadMessage("newer"),
             fakeLibrary("newer") +
-                ": expected a library that works with ABI version 6 (this "
+                ": expected a library that works with ABI version 7 (this "
                 "runtime's), got one that needs a newer runtime");
 }
 
@@ -374,6 +374,49 @@ TEST(Module, RefusesMalformedTables) {
               w.tied_to = 1;
             }),
             start + "weight embed to be tied to a weight");
+}
+
+TEST(Module, RefusesMalformedEmbeddings) {
+  auto module = Module::open(fakeLibrary("encoder"));
+  ASSERT_TRUE(module) << messageOf(module);
+  const tfc_module_v0 good = (*module)->table();
+  using E = tfc_entry_v0;
+  using P = tfc_port_v0;
+  auto broken = [&](auto change) {
+    tfc_module_v0 table = good;
+    tfc_program_v0 program = good.programs[0];
+    tfc_entry_v0 entry = program.entries[0];
+    P ports[] = {{"input_ids", TFC_DTYPE_I32, TFC_ROWS_TOKENS, 1, 0,
+                  TFC_FILL_GIVEN, 0, 1},
+                 {"patches", TFC_DTYPE_F32, TFC_ROWS_TOKENS, 12,
+                  TFC_PORT_EMBEDS, TFC_FILL_REQUIRED, 0, 1}};
+    std::vector<P> outputs(entry.outputs, entry.outputs + entry.n_outputs);
+    table.n_programs = program.n_entries = 1;
+    table.programs = &program;
+    program.entries = &entry;
+    entry.inputs = ports;
+    entry.n_inputs = 2;
+    entry.outputs = outputs.data();
+    change(entry, ports, outputs.front());
+    return messageOf(checkModule(table));
+  };
+  EXPECT_EQ(broken([](E &, P *, P &) {}), "");
+  std::string start = "malformed library: expected ";
+  std::string rows = start + "embeddings of dtype f32, rows of tokens that the "
+                             "caller gives";
+  EXPECT_EQ(broken([](E &, P *p, P &) { p[1].dtype = TFC_DTYPE_I32; }), rows);
+  EXPECT_EQ(broken([](E &, P *p, P &) { p[1].fill = TFC_FILL_ZERO; }), rows);
+  EXPECT_EQ(broken([](E &, P *p, P &) { p[1].rows = TFC_ROWS_WANTED; }), rows);
+  std::string one = start + "one port of embeddings in an encoder, and numbers "
+                            "of its tokens";
+  EXPECT_EQ(broken([](E &, P *p, P &) { p[0].fill = TFC_FILL_REQUIRED; }), one);
+  EXPECT_EQ(broken([](E &, P *p, P &) { p[0].name = "ids"; }), one);
+  EXPECT_EQ(broken([](E &, P *p, P &) { p[0].limit = 0; }), one);
+  EXPECT_EQ(broken([](E &e, P *, P &) { e.name = "step"; }), one);
+  EXPECT_EQ(broken([](E &e, P *, P &) { e.n_inputs = 1; }), one);
+  EXPECT_EQ(broken([](E &, P *p, P &) { p[0] = p[1]; }), one);
+  EXPECT_EQ(broken([](E &, P *, P &o) { o.take = TFC_TAKE_LAST_EOS; }), one);
+  EXPECT_EQ(broken([](E &, P *, P &o) { o.take = TFC_TAKE_LAST_NONPAD; }), one);
 }
 
 TEST(Module, RefusesMalformedPairs) {

@@ -185,6 +185,7 @@ static const std::pair<std::string_view, std::string_view> activations[] = {
     {"gelu", "gelu"},
     {"gelu_python", "gelu"},
     {"gelu_new", "gelu_new"},
+    {"quick_gelu", "quick_gelu"},
     {"gelu_pytorch_tanh", "gelu_new"},
     {"gelu_python_tanh", "gelu_new"},
     {"relu", "relu"},

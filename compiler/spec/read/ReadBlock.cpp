@@ -150,9 +150,9 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
   result.name = name;
   result.preNorm = normOf("pre_norm", placement == "pre");
   result.outNorm = normOf("out_norm", false);
-  if (const Json *scale = sublayer.find("out_scale");
-      scale && scale->isNumber()) {
-    result.outScale = readPositive(*scale);
+  if (const Json *scale = sublayer.find("out_scale")) {
+    result.outScale = scale->isNumber() ? readPositive(*scale) : 1;
+    result.outScales = scale->isString("learned");
   }
   result.parallel = flagOf(sublayer, "parallel", false);
   if (sublayer.find("out_act")) {

@@ -26,6 +26,7 @@ void SpecReader::readEmbeddings(const Json &embeddings) {
   }
   readProjection(embeddings);
   readAdaptive(embeddings);
+  readPatches(embeddings);
   result.normsToken = wordOf(embeddings, "norm_of", "sum") == "token";
   result.norm =
       readNorm(embeddings.find("norm"), result.normWidth(model.hidden));
@@ -61,6 +62,49 @@ void SpecReader::readProjection(const Json &embeddings) {
                 inQuotes(segment.name) +
                 " uses its table; not supported by this tfc), got one");
     }
+  }
+}
+
+/// What stands in for a row of the table is what that would be: nothing else
+/// may be made of it.
+void SpecReader::readPatches(const Json &embeddings) {
+  const Json *json = embeddings.find("patches");
+  if (!json || !json->isObject()) {
+    return;
+  }
+  stack->embeddings.patches = {sizeOf(*json, "width").value_or(0),
+                               flagOf(*json, "bias", true)};
+  if (stack->name != "encoder" || root.find("decoder")) {
+    error(json->place, Unsupported,
+          "expected no patches but in a model that is an encoder (not "
+          "supported by this tfc), got an object");
+  }
+  const Json *token = embeddings.find("token");
+  for (const char *key : {"use", "scale", "adaptive"}) {
+    if (const Json *given = token ? token->find(key) : nullptr) {
+      error(given->place, BadEmbedding,
+            std::string("expected no \"") + key +
+                "\" (patches stand beside the table's rows), got " +
+                describe(*given));
+    }
+  }
+  for (const char *key : {"projection", "segments"}) {
+    const Json *given = embeddings.find(key);
+    if (given && !(given->isArray() && given->items.empty())) {
+      error(given->place, BadEmbedding,
+            std::string("expected no \"") + key +
+                "\" (patches have none), got " + describe(*given));
+    }
+  }
+  if (const Json *inputs = root.at({stack->name, "layer_inputs"});
+      inputs && inputs->isObject()) {
+    error(inputs->place, BadEmbedding,
+          "expected no layer_inputs (patches have no ids), got an object");
+  }
+  const Json *ids = embeddings.at({"position", "ids"});
+  if (ids && !ids->isString("arange")) {
+    error(ids->place, BadEmbedding,
+          "expected \"arange\" (patches have no ids), got " + describe(*ids));
   }
 }
 

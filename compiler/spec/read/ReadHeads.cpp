@@ -190,6 +190,14 @@ HeadStep SpecReader::readTake(const Head &head, const Json &step,
           "expected one id in tokens.eos (the step looks for it), got " +
               std::to_string(model.tokens.eos.size()));
   }
+  bool looksForIds =
+      take.at == TakeStep::At::LastEos || take.at == TakeStep::At::LastNonpad;
+  if (looksForIds && model.encoder && model.encoder->embeddings.patches) {
+    error(step.find("at")->place, BadStep,
+          "expected first, first_visible or last_visible (patches have no "
+          "ids), got \"" +
+              at + "\"");
+  }
   takeRows(head, step, take.at, result);
   return take;
 }

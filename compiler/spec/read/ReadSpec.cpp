@@ -43,10 +43,11 @@ std::string wordOf(const Json &object, std::string_view key,
 }
 
 static const std::pair<const char *, Activation> activations[] = {
-    {"identity", Activation::Identity}, {"gelu", Activation::Gelu},
-    {"gelu_new", Activation::GeluNew},  {"relu", Activation::Relu},
-    {"silu", Activation::Silu},         {"tanh", Activation::Tanh},
-    {"relu2", Activation::Relu2},       {"sigmoid", Activation::Sigmoid}};
+    {"identity", Activation::Identity},   {"gelu", Activation::Gelu},
+    {"gelu_new", Activation::GeluNew},    {"relu", Activation::Relu},
+    {"silu", Activation::Silu},           {"tanh", Activation::Tanh},
+    {"relu2", Activation::Relu2},         {"sigmoid", Activation::Sigmoid},
+    {"quick_gelu", Activation::QuickGelu}};
 
 Activation activationOf(const Json &object, std::string_view key) {
   std::string word = wordOf(object, key, "identity");

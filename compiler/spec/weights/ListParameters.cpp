@@ -156,6 +156,10 @@ private:
     } else if (embeddings.tokenTable == stem + "token.weight") {
       addLinear(stem + "token", embeddings.tokenRows, embeddings.width, false);
     }
+    if (embeddings.patches) {
+      addLinear(stem + "patches", model.hidden, embeddings.patches->width,
+                embeddings.patches->bias);
+    }
     if (embeddings.position && !embeddings.position->sinusoid) {
       addLinear(stem + "position", embeddings.position->rows,
                 embeddings.sumWidth, false);
@@ -211,6 +215,9 @@ private:
       }
     }
     addNorm(stem + "post_norm", sublayer.postNorm, model.hidden);
+    if (sublayer.outScales) {
+      add(stem + "out_scale", "weight", 1, model.hidden, 1);
+    }
     if (sublayer.postScale) {
       add(stem + "post_scale", "weight", 1, 1, 1);
     }

@@ -116,6 +116,10 @@ Json writeEmbeddings(const Embeddings &embeddings) {
                         {"position", std::move(position)},
                         {"segments", std::move(segments)},
                         {"norm", writeNorm(embeddings.norm)}});
+  if (embeddings.patches) {
+    json.set("patches", objectOf({{"width", embeddings.patches->width},
+                                  {"bias", embeddings.patches->bias}}));
+  }
   if (embeddings.normsToken) {
     json.set("norm_of", "token");
   }
@@ -474,6 +478,9 @@ Json writeBlock(const std::vector<Sublayer> &layer) {
     }
     if (sublayer.outScale != 1) {
       body.set("out_scale", sublayer.outScale);
+    }
+    if (sublayer.outScales) {
+      body.set("out_scale", "learned");
     }
     if (sublayer.outAct != Activation::Identity) {
       body.set("out_act", nameOf(sublayer.outAct));

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define TFC_ABI_VERSION 6u
+#define TFC_ABI_VERSION 7u
 /* The oldest version of a library that a host of this version runs. */
 #define TFC_ABI_OLDEST 3u
 #define TFC_MODULE_QUERY_SYMBOL "tfc_module_query"
@@ -194,7 +194,11 @@ enum {
   TFC_FILL_FROM_PAD = 5,
   /* The number of unmasked tokens before it; -1 at a masked one, which only a
    * forward pass can ask for. */
-  TFC_FILL_FROM_MASK = 6
+  TFC_FILL_FROM_MASK = 6,
+  /* Since version 7, of the input_ids of an encoder with TFC_PORT_EMBEDS, which
+   * the caller never gives: 0 to limit - 1 in a row's first columns, then
+   * -1 - r for each row r of that port in turn. */
+  TFC_FILL_GIVEN = 7
 };
 
 /* Which rows a forward pass asks for; all WANTED outputs of an entry agree. */
@@ -224,8 +228,9 @@ enum {
   /* Since version 4. An output whose columns are a vocabulary's rows, which
    * heeds step->head_rows. */
   TFC_PORT_HEAD_ROWS = 2,
-  /* An input of TFC_DTYPE_F32, `width` columns: the rows that a token has in
-   * place of one of its table. A token whose id is -1 - r has row r. */
+  /* Since version 7. An input of TFC_DTYPE_F32, `width` columns: the rows that
+   * tokens have in place of one of their table. A token whose id is -1 - r has
+   * row r, and there is one row at least. */
   TFC_PORT_EMBEDS = 4
 };
 

@@ -256,8 +256,11 @@ typedef struct {
   uint32_t rank;    /* 2: [batch, length] or [batch, width]; 3: [batch, length,
                        width] */
   int32_t required; /* inputs: must be given */
-  int64_t width;    /* 1 for inputs */
-  int64_t limit;    /* inputs: values are in [0, limit) */
+  int64_t width;    /* 1 for inputs of rank 2 */
+  /* Inputs: values are in [0, limit). Of an input of rank 3, which is F32: how
+   * many tokens of the model's own come in front of its rows; outputs and
+   * attention_mask have columns for these too. */
+  int64_t limit;
 } tfc_port_info;
 
 typedef struct {
@@ -330,7 +333,9 @@ typedef struct {
   uint64_t struct_size;
   /* I32 or I64 tensors [batch, length]: the model's inputs (input_ids, ...),
    * and attention_mask, 1 for tokens that exist. Of an encoder-decoder also
-   * decoder_input_ids and decoder_attention_mask, of another length maybe. */
+   * decoder_input_ids and decoder_attention_mask, of another length maybe. Of
+   * an encoder of pictures patches in place of input_ids: F32 [batch, length,
+   * width], read until the call returns. */
   const tfc_tensor *inputs;
   uint32_t n_inputs;
   uint32_t n_outputs;

@@ -4,6 +4,7 @@
 
 #include "runtime/src/choose/Decoding.h"
 #include "runtime/src/load/ModuleTables.h"
+#include "runtime/src/step/Inputs.h"
 
 namespace tfc::rt {
 
@@ -12,8 +13,12 @@ PortTables::PortTables(const Model &model)
   for (const tfc_entry_v0 *entry : {model.encoder(), model.decoder()}) {
     for (uint32_t i = 0; entry && i < entry->n_inputs; ++i) {
       const tfc_port_v0 &port = entry->inputs[i];
-      inputs.push_back(
-          {port.name, 2, port.fill == TFC_FILL_REQUIRED, 1, port.limit});
+      bool isGiven = port.flags & TFC_PORT_EMBEDS;
+      if (port.fill != TFC_FILL_GIVEN) {
+        inputs.push_back({port.name, isGiven ? 3U : 2U,
+                          port.fill == TFC_FILL_REQUIRED, port.width,
+                          isGiven ? countLeading(*entry) : port.limit});
+      }
     }
   }
   for (const tfc_entry_v0 *entry : {model.decoder(), model.encoder()}) {

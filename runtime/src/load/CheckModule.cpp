@@ -20,14 +20,25 @@ static bool isWhole(const char *const *strings, uint64_t count) {
   return true;
 }
 
+/// Rows of floats in place of ids.
+static std::string faultOfGiven(const tfc_port_v0 &port) {
+  return port.dtype != TFC_DTYPE_F32 || port.rows != TFC_ROWS_TOKENS ||
+                 port.fill != TFC_FILL_REQUIRED
+             ? "embeddings of dtype f32, rows of tokens that the caller gives"
+             : "";
+}
+
 static std::string faultOfPort(const tfc_port_v0 &port, bool isInput) {
   if (!port.name || port.width == 0) {
     return "a port with a name and a width";
   }
+  if (isInput && port.flags & TFC_PORT_EMBEDS) {
+    return faultOfGiven(port);
+  }
   if (port.dtype != (isInput ? TFC_DTYPE_I32 : TFC_DTYPE_F32)) {
     return isInput ? "inputs of dtype i32" : "outputs of dtype f32";
   }
-  if (port.rows > TFC_ROWS_WANTED || port.fill > TFC_FILL_FROM_MASK ||
+  if (port.rows > TFC_ROWS_WANTED || port.fill > TFC_FILL_GIVEN ||
       port.take > TFC_TAKE_LAST_VISIBLE) {
     return "known kinds of rows";
   }
@@ -93,6 +104,34 @@ static const tfc_port_v0 *findInput(const tfc_entry_v0 &entry,
     }
   }
   return nullptr;
+}
+
+/// Whether an entry with a port of embeddings is one that hosts know: tokens
+/// have numbers then, and nobody looks for some of them.
+static std::string faultOfEmbeddings(const tfc_entry_v0 &entry) {
+  uint32_t ports = 0;
+  bool areNumbered = false, isKnown = true;
+  for (uint32_t i = 0; i < entry.n_inputs; ++i) {
+    const tfc_port_v0 &port = entry.inputs[i];
+    bool isGiven = port.fill == TFC_FILL_GIVEN;
+    ports += (port.flags & TFC_PORT_EMBEDS) != 0;
+    areNumbered |= isGiven && std::string_view(port.name) == "input_ids" &&
+                   port.limit > 0 && port.limit <= INT32_MAX;
+    isKnown &= port.fill != TFC_FILL_SHIFTED && port.fill != TFC_FILL_FROM_PAD;
+    isKnown &= !isGiven || std::string_view(port.name) == "input_ids";
+  }
+  if (ports == 0 && !areNumbered) {
+    return "";
+  }
+  for (uint32_t i = 0; i < entry.n_outputs; ++i) {
+    isKnown &= entry.outputs[i].take != TFC_TAKE_LAST_NONPAD &&
+               entry.outputs[i].take != TFC_TAKE_LAST_EOS;
+  }
+  return ports == 1 && areNumbered && isKnown &&
+                 std::string_view(entry.name) == "encode"
+             ? ""
+             : "one port of embeddings in an encoder, and numbers of its "
+               "tokens";
 }
 
 /// Of the two entries of an encoder-decoder.
@@ -205,6 +244,10 @@ static std::string faultOfProgram(const tfc_module_v0 &module,
       if (entry.inputs[p].fill == TFC_FILL_SHIFTED && !isTarget) {
         return "shifted tokens only in an encoder-decoder's decoder_input_ids";
       }
+    }
+    fault = faultOfEmbeddings(entry);
+    if (!fault.empty()) {
+      return fault;
     }
     if (!isPair && findCache(entry, TFC_CACHE_CROSS) >= 0) {
       return "cross blocks only in an encoder-decoder";

@@ -15,13 +15,13 @@ static Status checkCache(const tfc_cache_v0 &cache) {
   return {};
 }
 
-static Status checkEntry(const tfc_entry_v0 &entry) {
+static Status checkEntry(const tfc_entry_v0 &entry, uint32_t kind) {
   for (uint32_t i = 0; entry.inputs && i < entry.n_inputs; ++i) {
     const tfc_port_v0 &port = entry.inputs[i];
-    if (port.flags & TFC_PORT_EMBEDS) {
+    if (port.flags & TFC_PORT_EMBEDS && kind != TFC_KIND_ENCODER) {
       return makeError(Code::Incompatible, "expected inputs of token ids and ",
-                       "the like (this runtime gives no embeddings), got ",
-                       quoteName(port.name ? port.name : ""),
+                       "the like (this runtime gives embeddings to encoders ",
+                       "alone), got ", quoteName(port.name ? port.name : ""),
                        ", rows of embeddings");
     }
   }
@@ -39,7 +39,7 @@ Status checkNeeds(const tfc_module_v0 &module) {
     const tfc_program_v0 &program = module.programs[p];
     for (uint32_t e = 0; status && program.entries && e < program.n_entries;
          ++e) {
-      status = checkEntry(program.entries[e]);
+      status = checkEntry(program.entries[e], module.kind);
     }
   }
   return status;

@@ -23,6 +23,8 @@ void Batch::clear() {
   items.clear();
   blockTable.clear();
   rows.clear();
+  given = nullptr;
+  numGiven = 0;
   tokens = 0;
 }
 

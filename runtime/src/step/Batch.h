@@ -31,6 +31,9 @@ public:
   int64_t numTokens() const { return tokens; }
 
   std::vector<std::vector<int32_t>> inputs; // by port, a value a token
+  /// Of the port of embeddings: the caller's rows, and how many there are.
+  const float *given = nullptr;
+  int64_t numGiven = 0;
   std::vector<tfc_sequence_v0> sequences;
   std::vector<tfc_item_v0> items;
   BlockTable blockTable;     // of all sequences and caches

@@ -42,7 +42,7 @@ public:
     return outputs[port].lend(bytes);
   }
   Result<int32_t> run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
-                      uint64_t numBlocks,
+                      const TableSizes &sizes,
                       const std::vector<uint8_t> &wanted) override;
   std::optional<Overrun> overrun() const override;
   uint8_t *output(uint32_t port) const override { return outputs[port].data(); }
@@ -55,7 +55,8 @@ private:
 };
 
 Result<int32_t> CpuStep::run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
-                             uint64_t, const std::vector<uint8_t> &wanted) {
+                             const TableSizes &,
+                             const std::vector<uint8_t> &wanted) {
   for (size_t p = 0; p < outputs.size(); ++p) {
     pointers[p] = wanted[p] ? outputs[p].data() : nullptr;
   }

@@ -51,6 +51,12 @@ struct StepTimes {
   std::vector<KernelTime> kernels; // in order; with Timing::Kernels
 };
 
+/// Sizes of a step's tables that the step itself does not have.
+struct TableSizes {
+  uint64_t blocks = 0; // numbers of the block table
+  int64_t given = 0;   // rows of the port of embeddings
+};
+
 /// The memory of a runner's steps, warm from step to step, and the call of its
 /// entry. Belongs to a device, which outlives it.
 class DeviceStep {
@@ -61,12 +67,12 @@ public:
   /// a device.
   virtual Status lendWorkspace(uint64_t bytes) = 0;
   virtual Status lendOutput(uint32_t port, uint64_t bytes) = 0;
-  /// Runs an entry. The step's tables and inputs are the host's, its block
-  /// table has `numBlocks` numbers; this fills in weights, workspace and
-  /// device_step, and outputs where `wanted` says so, a flag an output. Returns
-  /// what the entry returned, all work being done. Errors: those of a device.
+  /// Runs an entry. The step's tables and inputs are the host's; this fills in
+  /// weights, workspace and device_step, and outputs where `wanted` says so, a
+  /// flag an output. Returns what the entry returned, all work being done.
+  /// Errors: those of a device.
   virtual Result<int32_t> run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
-                              uint64_t numBlocks,
+                              const TableSizes &sizes,
                               const std::vector<uint8_t> &wanted) = 0;
   /// Where the last run wrote beyond what it was lent; none when nowhere, or
   /// when the device does not say.

@@ -19,6 +19,8 @@ EntryPass::EntryPass(const Model &model, Runner &runner,
 Status EntryPass::run(const ModelInputs &all, CrossRows *cross) {
   Status status = chooseColumns(all);
   runner.batch.clear();
+  runner.batch.given = inputs.given;
+  runner.batch.numGiven = inputs.numGiven;
   runner.headRows.assign(headRows.begin(), headRows.end());
   for (int64_t row = 0; status && row < inputs.batch; ++row) {
     status = addRow(row, cross);
@@ -57,6 +59,9 @@ Status EntryPass::chooseColumns(const ModelInputs &all) {
 
 void EntryPass::addToken(int64_t row, int64_t column) {
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+    if (entry.inputs[p].flags & TFC_PORT_EMBEDS) {
+      continue;
+    }
     runner.batch.inputs[p].push_back(
         inputs.value(entry.inputs[p], p, row, column,
                      inputs.positionOf(entry.inputs[p], row, column)));

@@ -19,6 +19,12 @@ int64_t tokenPort(const tfc_entry_v0 &entry) {
   return -1;
 }
 
+int64_t countLeading(const tfc_entry_v0 &entry) {
+  int64_t ids = tokenPort(entry);
+  bool isGiven = ids >= 0 && entry.inputs[ids].fill == TFC_FILL_GIVEN;
+  return isGiven ? entry.inputs[ids].limit : 0;
+}
+
 int32_t InputBatch::value(const tfc_port_v0 &port, uint32_t index, int64_t row,
                           int64_t column, int64_t position) const {
   if (!values[index].empty()) {
@@ -32,6 +38,11 @@ int32_t InputBatch::value(const tfc_port_v0 &port, uint32_t index, int64_t row,
     return pad + 1 + static_cast<int32_t>(position);
   case TFC_FILL_ABSENT:
     return -1;
+  case TFC_FILL_GIVEN:
+    return static_cast<int32_t>(
+        column < port.limit
+            ? column
+            : -1 - (row * (length - port.limit) + column - port.limit));
   default:
     return 0;
   }
@@ -76,7 +87,9 @@ public:
       return true;
     }
     seen[port] = true;
-    if (checkShape(tensor, where)) {
+    if (isGiven(port)) {
+      readGiven(tensor, entry.inputs[port], where);
+    } else if (checkShape(tensor, where)) {
       checkValues(tensor, static_cast<uint32_t>(port), where);
     }
     return true;
@@ -111,7 +124,9 @@ public:
   std::string knownNames() const {
     std::string names;
     for (uint32_t i = 0; i < entry.n_inputs; ++i) {
-      names += concat(entry.inputs[i].name, ", ");
+      if (entry.inputs[i].fill != TFC_FILL_GIVEN) {
+        names += concat(entry.inputs[i].name, ", ");
+      }
     }
     return names + batch.maskName;
   }
@@ -124,11 +139,40 @@ private:
   /// Index of the port of this name, n_inputs for the mask, -1 for neither.
   int64_t find(std::string_view name) const {
     for (uint32_t i = 0; i < entry.n_inputs; ++i) {
-      if (name == entry.inputs[i].name) {
+      if (name == entry.inputs[i].name &&
+          entry.inputs[i].fill != TFC_FILL_GIVEN) {
         return i;
       }
     }
     return name == batch.maskName ? int64_t(entry.n_inputs) : -1;
+  }
+
+  bool isGiven(int64_t port) const {
+    return port < int64_t(entry.n_inputs) &&
+           entry.inputs[port].flags & TFC_PORT_EMBEDS;
+  }
+
+  /// Rows of floats, which make the columns behind those that have ids.
+  void readGiven(const tfc_tensor &tensor, const tfc_port_v0 &port,
+                 const std::string &where) {
+    if (tensor.dtype != TFC_F32) {
+      faults.add(invalid(where, "expected dtype F32, got another"));
+      return;
+    }
+    uint32_t rank = tensor.rank < 3 ? tensor.rank : 3;
+    std::vector<int64_t> shape(tensor.shape, tensor.shape + rank);
+    if (tensor.rank != 3 || shape[0] < 1 || shape[1] < 1 ||
+        shape[2] != int64_t(port.width)) {
+      faults.add(invalid(where, "expected shape [batch, length, ", port.width,
+                         "], each at least 1, got ", shapeText(shape)));
+      return;
+    }
+    int64_t leading = countLeading(entry);
+    if (checkSize(tensor.name, shape[0],
+                  std::min(shape[1], stepLimit) + leading, where)) {
+      batch.given = static_cast<const float *>(tensor.data);
+      batch.numGiven = shape[0] * shape[1];
+    }
   }
 
   bool checkShape(const tfc_tensor &tensor, const std::string &where) {
@@ -143,7 +187,12 @@ private:
                          "least 1, got ", shapeText(shape)));
       return false;
     }
-    int64_t rows = tensor.shape[0], columns = tensor.shape[1];
+    return checkSize(tensor.name, tensor.shape[0], tensor.shape[1], where);
+  }
+
+  /// `rows` of `columns` tokens, as many as all tensors have.
+  bool checkSize(const char *name, int64_t rows, int64_t columns,
+                 const std::string &where) {
     if (rows > stepLimit / columns) {
       faults.add(invalid(where, "expected at most ", stepLimit,
                          " tokens, got shape ", shapeText({rows, columns})));
@@ -152,7 +201,7 @@ private:
     if (batch.batch == 0) {
       batch.batch = rows;
       batch.length = columns;
-      shapeOwner = tensor.name;
+      shapeOwner = name;
     } else if (batch.batch != rows || batch.length != columns) {
       faults.add(invalid(where, "expected shape ",
                          shapeText({batch.batch, batch.length}), " (that of ",

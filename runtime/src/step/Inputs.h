@@ -13,7 +13,11 @@ constexpr const char *decoderMaskName = "decoder_attention_mask";
 struct InputBatch {
   int64_t batch = 0, length = 0;            // 0: nothing given
   std::vector<std::vector<int32_t>> values; // by port; empty: not given
-  std::vector<uint8_t> mask;                // empty: every token exists
+  /// Of the port of embeddings: the caller's rows, [batch, length without those
+  /// that have ids, width].
+  const float *given = nullptr;
+  int64_t numGiven = 0;
+  std::vector<uint8_t> mask; // empty: every token exists
 
   bool exists(int64_t row, int64_t column) const {
     return mask.empty() || mask[row * length + column];
@@ -53,6 +57,10 @@ inline bool fillsByPosition(const tfc_port_v0 &port) {
 
 /// Index of the input port that takes token ids, or -1.
 int64_t tokenPort(const tfc_entry_v0 &entry);
+
+/// Columns of each row in front of those whose rows the caller gives; 0 where
+/// the entry takes ids.
+int64_t countLeading(const tfc_entry_v0 &entry);
 
 /// Checks names, dtypes, shapes and values of all inputs; reports every fault.
 /// An encoder-decoder's decoder may have got none: its batch is then empty;

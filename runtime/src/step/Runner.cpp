@@ -92,7 +92,9 @@ Status Runner::checkBuffers() const {
 
 tfc_step_v0 Runner::fillStep() {
   for (uint32_t p = 0; p < entryTable.n_inputs; ++p) {
-    inputPointers[p] = batch.inputs[p].data();
+    bool isGiven = entryTable.inputs[p].flags & TFC_PORT_EMBEDS;
+    inputPointers[p] = isGiven ? static_cast<const void *>(batch.given)
+                               : batch.inputs[p].data();
   }
   for (uint32_t c = 0; c < entryTable.n_caches; ++c) {
     uint32_t role = entryTable.caches[c].role;
@@ -130,8 +132,8 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
     return status;
   }
   tfc_step_v0 step = fillStep();
-  Result<int32_t> code =
-      memory->run(entryTable, step, batch.blockTable.size(), wanted);
+  Result<int32_t> code = memory->run(
+      entryTable, step, {batch.blockTable.size(), batch.numGiven}, wanted);
   if (host.isStopped()) {
     return stoppedByCaller();
   }

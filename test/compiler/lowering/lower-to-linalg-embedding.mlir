@@ -51,6 +51,37 @@ func.func @gives_zeros_for_an_absent_id(%ids: tensor<?xi32>,
   return %0 : tensor<?x8xf32>
 }
 
+// Row 0 is read, and not used, where a token has an id of the table.
+// CHECK-LABEL: @gives_the_rows_of_negative_ids
+// CHECK-SAME: %[[IDS:[a-z0-9]*]]: tensor<?xi32>, %[[INPUT:[a-z0-9]*]]: tensor<?x8xf32>, %[[TABLE:[a-z0-9]*]]: tensor<2x8xf32>
+func.func @gives_the_rows_of_negative_ids(%ids: tensor<?xi32>,
+                                          %input: tensor<?x8xf32>,
+                                          %table: tensor<2x8xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK-DAG: %[[ONES:.*]] = arith.constant -1 : i32
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : i32
+  // CHECK-DAG: %[[NOTHING:.*]] = arith.constant 0.0{{.*}} : f32
+  // CHECK: %[[GIVEN:.*]] = linalg.generic {{.*}} ins(%[[IDS]] :
+  // CHECK: ^bb0(%[[ID:.*]]: i32, %{{.*}}: f32):
+  // CHECK: %[[NUMBER:.*]] = arith.xori %[[ID]], %[[ONES]]
+  // CHECK: %[[SAFE:.*]] = arith.maxsi %[[NUMBER]], %[[ZERO]]
+  // CHECK: %[[ROW:.*]] = arith.index_cast %[[SAFE]]
+  // CHECK: %[[VALUE:.*]] = tensor.extract %[[INPUT]][%[[ROW]],
+  // CHECK: %[[HAS:.*]] = arith.cmpi slt, %[[ID]], %[[ZERO]]
+  // CHECK: arith.select %[[HAS]], %[[VALUE]], %[[NOTHING]]
+  %given = transformer.given_rows %ids, %input : tensor<?xi32>, tensor<?x8xf32>
+  // CHECK: linalg.generic {{.*}} ins(%[[IDS]], %[[GIVEN]] :
+  // CHECK: ^bb0(%[[ID:.*]]: i32, %[[OTHER:.*]]: f32, %{{.*}}: f32):
+  // CHECK: %[[SAFE:.*]] = arith.maxsi %[[ID]], %[[ZERO]]
+  // CHECK: %[[ROW:.*]] = arith.index_cast %[[SAFE]]
+  // CHECK: %[[VALUE:.*]] = tensor.extract %[[TABLE]][%[[ROW]],
+  // CHECK: %[[HAS:.*]] = arith.cmpi slt, %[[ID]], %[[ZERO]]
+  // CHECK: arith.select %[[HAS]], %[[OTHER]], %[[VALUE]]
+  %0 = transformer.embedding %ids, %table given %given of tensor<?x8xf32>
+         : tensor<?xi32>, tensor<2x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
 // As many rows as are wanted, whatever the tokens.
 // CHECK-LABEL: @gathers_the_wanted_rows
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>, %[[WANTED:[a-z0-9]*]]: tensor<?xi32>

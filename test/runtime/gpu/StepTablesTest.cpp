@@ -10,7 +10,7 @@ namespace {
 
 TEST(StepTables, PointsIntoTheDevicesCopy) {
   tfc_entry_v0 entry{};
-  entry.n_inputs = 2;
+  entry.n_inputs = 3;
   entry.n_outputs = 3;
   entry.n_caches = 1;
   int32_t ids[] = {5, 6, 7}, positions[] = {0, 1, 2}, blocks[] = {4},
@@ -18,7 +18,13 @@ TEST(StepTables, PointsIntoTheDevicesCopy) {
   tfc_sequence_v0 sequence{};
   sequence.count = 3;
   tfc_item_v0 items[] = {{0, 0, 0, 0}, {0, 2, 0, 0}};
-  const void *inputs[] = {ids, positions};
+  // Rows of two of the tokens.
+  float patches[] = {.5F, 1, 1.5F, 2, 2.5F, 3};
+  tfc_port_v0 ports[3] = {};
+  ports[2].width = 3;
+  ports[2].flags = TFC_PORT_EMBEDS;
+  entry.inputs = ports;
+  const void *inputs[] = {ids, positions, patches};
   // Numbers that no memory has: they are copied, not followed.
   auto *cache = reinterpret_cast<void *>(0x1000);
   auto *wanted = reinterpret_cast<void *>(0x2000);
@@ -38,7 +44,7 @@ TEST(StepTables, PointsIntoTheDevicesCopy) {
   step.outputs = outputs;
   tfc_host_v0 host{};
   step.host = &host;
-  StepTables tables(entry, step, 1);
+  StepTables tables(entry, step, {1, 2});
   std::vector<uint8_t> staging(tables.bytes()), device(tables.bytes());
   std::vector<const void *> pointers;
   tables.write(step, pointers, staging.data(), device.data());
@@ -68,6 +74,7 @@ TEST(StepTables, PointsIntoTheDevicesCopy) {
               isOnDevice(copy.inputs));
   EXPECT_EQ(std::memcmp(copy.inputs[0], ids, sizeof ids), 0);
   EXPECT_EQ(std::memcmp(copy.inputs[1], positions, sizeof positions), 0);
+  EXPECT_EQ(std::memcmp(copy.inputs[2], patches, sizeof patches), 0);
   EXPECT_EQ(copy.block_table[0], 4);
   EXPECT_EQ(copy.sequences[0].count, 3);
   EXPECT_EQ(copy.items[1].first_row, 2);
