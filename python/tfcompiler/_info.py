@@ -13,7 +13,9 @@ from tfcompiler._library import runtime
 @dataclass(frozen=True)
 class Port:
     """An input or an output. rank 2: [batch, length] or [batch, width]; 3:
-    [batch, length, width]. Values of inputs are in [0, limit)."""
+    [batch, length, width]. Values of inputs are in [0, limit); of one of rank
+    3, rows of floats, limit is how many tokens of the model's own come in front
+    of them."""
 
     name: str
     rank: int

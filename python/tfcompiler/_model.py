@@ -23,6 +23,7 @@ from tfcompiler._library import Interrupt, runtime
 from tfcompiler._load import Load
 from tfcompiler._numbers import (UINT32, c_string, ids_array, integer, optional,
                                  path_bytes)
+from tfcompiler._patches import as_rows, to_patches
 from tfcompiler._tokenizer import Encoding, Tokenizer
 
 
@@ -128,16 +129,18 @@ class Model(Generates, Closes):
                  head_rows: Optional[Sequence[int]] = None,
                  **inputs) -> Dict[str, np.ndarray]:
         """A forward pass, as Hugging Face's: model(input_ids=...,
-        attention_mask=...). Inputs are integers [batch, length]; int32 and
-        int64 in one piece are not copied. Gives the outputs by name, float32,
+        attention_mask=...), or model(pixel_values=...) of an encoder of
+        images, whose inputs are an image processor's. Inputs are integers
+        [batch, length]; int32 and int64 in one piece are not copied. In place
+        of pixel_values it takes `patches`, [batch, length, width] in
+        float32. Gives the outputs by name, float32,
         read-only; `outputs` names those that are wanted, others are not
         computed. With head_rows, logits over the vocabulary have the columns
         of these tokens alone, in this order, bit for bit those of the whole;
         where the program can, others are not computed. Raises Error as
         tfc_encode, CANCELLED when should_stop, asked
         several times a layer, says so."""
-        arrays = {name: as_ids(name, value) for name, value in inputs.items()
-                  if value is not None}
+        arrays = self._arrays(inputs)
         tensors = to_tensors(arrays)
         names = None if outputs is None else names_array(list(outputs))
         columns = ids_array(() if head_rows is None else head_rows,
@@ -153,6 +156,21 @@ class Model(Generates, Closes):
             with self._handle as pointer:
                 runtime().tfc_encode(pointer, c.byref(options), c.byref(made))
         return from_outputs(made)
+
+    def _arrays(self, inputs) -> Dict[str, np.ndarray]:
+        rows = next((port for port in self.info.inputs if port.rank == 3), None)
+        arrays = {}
+        for name, value in inputs.items():
+            if value is None:
+                continue
+            if rows and name == "pixel_values":
+                arrays[rows.name] = to_patches(
+                    value, rows.width, self.info.max_positions - rows.limit)
+            elif rows and name == rows.name:
+                arrays[name] = as_rows(name, value)
+            else:
+                arrays[name] = as_ids(name, value)
+        return arrays
 
     def encode(self, texts: Texts, pairs: Optional[Texts] = None, *,
                truncate: bool = False, outputs: Optional[Sequence[str]] = None

@@ -135,7 +135,8 @@ def forward(case, model, inputs):
 
 def make_inputs(case):
     module = families.MODULES[families.family_of(case["class"])]
-    return {name: value.to(getattr(torch, case["integers"]))
+    return {name: value if value.is_floating_point() else
+            value.to(getattr(torch, case["integers"]))
             for name, value in module.make_inputs(torch, case).items()}
 
 

@@ -58,7 +58,8 @@ def check_threads(run, inputs, result):
 
 def check_integers(run, inputs, result):
     """int32 and int64 inputs mean the same."""
-    swapped = {name: value.cast("I32" if value.dtype == "I64" else "I64")
+    others = {"I32": "I64", "I64": "I32"}
+    swapped = {name: value.cast(others.get(value.dtype, value.dtype))
                for name, value in inputs.items()}
     return check_same("other integer width", result, run(swapped))
 
@@ -79,6 +80,8 @@ def repeat(inputs, times):
 
 def count_tokens(inputs):
     """By prefix, the tokens that are not masked."""
+    if "patches" in inputs:  # but for those of the model's own
+        return {"": inputs["patches"].shape[0] * inputs["patches"].shape[1]}
     return {prefix: sum(map(sum, mask_rows(inputs, prefix)))
             for prefix in columns_of(inputs, 0)}
 
@@ -209,6 +212,27 @@ def check_alone(run, inputs, result, positions=GIVEN, few=None):
             elif left:
                 # The first or last column may be a masked one.
                 continue
+            faults += check_equal(f"row {row} alone: {name}",
+                                  Tensor("F32", value.shape, data), value)
+    return faults
+
+
+def check_pictures_alone(run, inputs, result, few=None):
+    """The same of pictures, whose masks leave the first columns of a row: these
+    alone are given then."""
+    patches = inputs["patches"]
+    rows, count, width = patches.shape
+    masks = inputs["attention_mask"].rows() if "attention_mask" in inputs \
+        else [None] * rows
+    total = sum(map(sum, masks)) if masks[0] else None
+    faults = []
+    for row, mask in enumerate(masks):
+        kept = count - (mask.tolist().count(0) if mask else 0)
+        if few and total and (sum(mask) <= few) != (total <= few):
+            continue
+        own = Tensor("F32", [1, kept, width], patches.rows()[row][:kept * width])
+        for name, value in run({"patches": own}).items():
+            data = result[name].rows()[row][:len(value.data)]
             faults += check_equal(f"row {row} alone: {name}",
                                   Tensor("F32", value.shape, data), value)
     return faults

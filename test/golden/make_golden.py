@@ -6,8 +6,8 @@
 transformers 5.23.0. --families: only the models of make_families.py,
 make_relatives.py, make_mamba.py, make_switch.py, make_kimi.py,
 make_sentence.py, make_papers.py, make_tiles.py, make_distant.py,
-make_groupwise.py, make_streams.py, make_memories.py, make_text_parts.py and
-make_extended.py, or
+make_groupwise.py, make_streams.py, make_memories.py, make_text_parts.py,
+make_pictures.py and make_extended.py, or
 those of them with these names.
 
 Each model is a folder under models/ with inputs-CASE.safetensors and
@@ -32,6 +32,7 @@ import make_memories
 import make_mamba
 import make_extended
 import make_papers
+import make_pictures
 import make_relatives
 import make_sentence
 import make_streams
@@ -298,6 +299,7 @@ def main():
     make_streams.write(out)
     make_memories.write(out)
     make_text_parts.write(out)
+    make_pictures.write(out)
     with open(os.path.join(root, "cases.json"), "w") as stream:
         json.dump({"torch": TORCH, "transformers": TRANSFORMERS,
                    "models": out.models}, stream, indent=1)

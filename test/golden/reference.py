@@ -13,7 +13,8 @@ import transformers as hf
 
 OUTPUTS = ("last_hidden_state", "pooler_output", "logits", "start_logits",
            "end_logits", "encoder_last_hidden_state", "prediction_logits",
-           "seq_relationship_logits", "sop_logits", "relevance_logits")
+           "seq_relationship_logits", "sop_logits", "relevance_logits",
+           "image_embeds")
 
 hf.logging.set_verbosity_error()
 hf.utils.logging.disable_progress_bar()
@@ -101,10 +102,22 @@ def chooses(model):
     return "MultipleChoice" in type(model).__name__
 
 
+def to_pixels(config, patches):
+    """[batch, patches, channels x side x side] as the pictures that they are
+    cut from."""
+    return torch.nn.functional.fold(
+        patches.transpose(1, 2), config.image_size, config.patch_size,
+        stride=config.patch_size)
+
+
 def run(model, inputs):
     """What transformers computes of tfc's inputs; their rows are the choices
     of one question."""
-    feed = {name: value.long() for name, value in inputs.items()}
+    feed = {name: value.long() for name, value in inputs.items()
+            if name != "patches"}
+    if "patches" in inputs:
+        feed["pixel_values"] = to_pixels(model.config, inputs["patches"]).to(
+            model.dtype)
     with torch.no_grad():
         if not chooses(model):
             return model(**feed)
@@ -122,10 +135,10 @@ def forward(model, inputs):
         masks = dict.fromkeys(OUTPUTS, "decoder_attention_mask")
         masks["encoder_last_hidden_state"] = "attention_mask"
     for name in ("pooler_output", "seq_relationship_logits", "sop_logits",
-                 "relevance_logits"):
+                 "relevance_logits", "image_embeds"):
         del masks[name]
-    if (chooses(model) or "SequenceClassification" in type(model).__name__ or
-            "NextSentence" in type(model).__name__):
+    if chooses(model) or any(word in type(model).__name__ for word in (
+            "SequenceClassification", "ImageClassification", "NextSentence")):
         del masks["logits"]
     out = {}
     for name in OUTPUTS:

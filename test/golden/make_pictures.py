@@ -1,0 +1,54 @@
+# The golden models of pictures: what transformers computes of pixels, and tfc of
+# the patches that they are cut into, [channels, side, side] each.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import torch
+import transformers as hf
+
+from reference import build, forward
+from writer import store
+
+# Patches have 3 x 4 x 4 or 1 x 5 x 5 numbers; no tile divides the tokens.
+SMALL = dict(hidden_size=52, num_hidden_layers=2, num_attention_heads=2,
+             intermediate_size=75, image_size=24, patch_size=4, num_channels=3)
+GREY = dict(hidden_size=42, num_hidden_layers=3, num_attention_heads=3,
+            intermediate_size=59, image_size=15, patch_size=5, num_channels=1)
+MODELS = (
+    ("vit-model", hf.ViTModel, hf.ViTConfig(**SMALL)),
+    ("vit-cls", hf.ViTForImageClassification, hf.ViTConfig(
+        **GREY, num_labels=5, qkv_bias=False, hidden_act="gelu_new")),
+    ("clipvision-model", hf.CLIPVisionModel, hf.CLIPVisionConfig(**GREY)),
+    ("clipvision-projection", hf.CLIPVisionModelWithProjection,
+     hf.CLIPVisionConfig(**SMALL, projection_dim=37)),
+)
+MASKS = ("vit",)  # classes that take a mask of tokens
+
+
+def masked(rows, count, generator):
+    """A mask of tokens, of the class token and of fewer patches in each row."""
+    kept = [int(torch.randint(1, count + 1, (), generator=generator))
+            for _ in range(rows)]
+    kept[0] = count
+    return torch.tensor([[1] * (n + 1) + [0] * (count - n) for n in kept])
+
+
+def write(out):
+    for number, (name, cls, config) in enumerate(MODELS):
+        seed = 1401 + number
+        model = build(cls, config, seed)
+        out.save(name, model)
+        cases = ["one", "several"]
+        if name.split("-")[0] in MASKS:
+            cases.append("ragged")
+        side = config.patch_size
+        count = (config.image_size // side) ** 2
+        for index, case in enumerate(cases):
+            generator = torch.Generator().manual_seed(seed * 100 + index)
+            rows = 1 if case == "one" else 3
+            inputs = {"patches": torch.randn(
+                rows, count, config.num_channels * side * side,
+                generator=generator)}
+            if case == "ragged":
+                inputs["attention_mask"] = masked(rows, count, generator)
+            store(out.folder(name), "inputs-" + case, inputs)
+            store(out.folder(name), "expected-" + case, forward(model, inputs))
+        out.add(name, tuple(cases))
