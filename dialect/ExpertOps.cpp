@@ -107,6 +107,22 @@ static LogicalResult expectPositive(Operation *op, StringRef what,
                            << ", got " << number.convertToDouble();
 }
 
+//===-- scale_experts -----------------------------------------------------===//
+
+LogicalResult ScaleExpertsOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location>,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  types.push_back(rowsAs(adaptor.getWeights().getType()));
+  return success();
+}
+
+LogicalResult ScaleExpertsOp::verify() {
+  // scale_experts_c1
+  return expectSize(*this, "weights of width", widthOf(getWeights()),
+                    widthOf(getIds()), "the width of ids");
+}
+
 //===-- experts -----------------------------------------------------------===//
 
 LogicalResult ExpertsOp::inferReturnTypes(MLIRContext *,

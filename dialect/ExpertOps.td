@@ -72,6 +72,30 @@ def Transformer_RouteOp : Transformer_ValueOp<"route"> {
   }];
 }
 
+def Transformer_ScaleExpertsOp : Transformer_ValueOp<"scale_experts"> {
+  let summary = "weights of experts times a number of each expert";
+  let description = [{
+    `y[t,j] = weights[t,j] * scale[ids[t,j]]`, of ids in [0, E).
+
+    ```mlir
+    %y = transformer.scale_experts %w, %ids by %s
+           : tensor<?x2xf32>, tensor<?x2xi32>, tensor<8xf32>
+    ```
+
+    Shapes: weights, ids and result `[T, k]`, scale `[E]`.
+
+    Constraints:
+    * C1. ids and weights have the same shape.
+  }];
+  let arguments = (ins Transformer_WideRows:$weights,
+                       Transformer_ExpertIds:$ids, Transformer_Vector:$scale);
+  let results = (outs Transformer_WideRows:$result);
+  let assemblyFormat = [{
+    $weights `,` $ids `by` $scale attr-dict `:` type($weights) `,` type($ids)
+    `,` type($scale) `` custom<RowsAs>(type($result), ref(type($weights)))
+  }];
+}
+
 def Transformer_ExpertsOp
     : Transformer_ValueOp<"experts", [AttrSizedOperandSegments]> {
   let summary = "the feed-forward blocks that each row takes, weighted";

@@ -139,7 +139,8 @@ def Transformer_TakeEnum
         I32EnumAttrCase<"LastNonpad", 2, "last_nonpad">,
         I32EnumAttrCase<"LastEos", 3, "last_eos">,
         I32EnumAttrCase<"FirstVisible", 4, "first_visible">,
-        I32EnumAttrCase<"LastVisible", 5, "last_visible">]>;
+        I32EnumAttrCase<"LastVisible", 5, "last_visible">,
+        I32EnumAttrCase<"FirstEos", 6, "first_eos">]>;
 def Transformer_Take
     : Transformer_EnumAttr<Transformer_TakeEnum, "take">;
 

@@ -92,6 +92,11 @@ struct CommandLine {
       cl::desc("a tokenizer.json to write besides: the directory's own, or "
                "what its vocabulary stands for"),
       cl::value_desc("file"), cl::sub(importCommand), cl::cat(category)};
+  Text importClass{
+      "class",
+      cl::desc("the class of transformers to read the directory as, in place "
+               "of the one that config.json names"),
+      cl::value_desc("name"), cl::sub(importCommand), cl::cat(category)};
   cl::opt<bool> strict{
       "strict",
       cl::desc("unknown config keys and unclaimed tensors are errors"),
@@ -473,7 +478,7 @@ int CommandLine::runImportCommand() {
   if (importDirectory.empty()) {
     return fail("expected a directory, as in `tfc import DIR` (or --list)");
   }
-  return tfc::runImport(importDirectory, strict,
+  return tfc::runImport(importDirectory, {strict, importClass},
                         {importOutput, importTokenizer, force});
 }
 

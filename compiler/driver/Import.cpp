@@ -31,14 +31,15 @@ static int checkOutputs(const std::string &directory,
                                llvm::errs());
 }
 
-int tfc::runImport(const std::string &directory, bool strict,
+int tfc::runImport(const std::string &directory,
+                   const huggingface::ImportOptions &options,
                    const ImportPlaces &places) {
   if (int code = checkOutputs(directory, places)) {
     return code;
   }
   spec::Diagnostics diagnostics;
   std::optional<huggingface::Imported> imported =
-      huggingface::importDirectory(directory, {strict}, diagnostics);
+      huggingface::importDirectory(directory, options, diagnostics);
   report(diagnostics, llvm::errs());
   if (!imported) {
     return kBadInput;

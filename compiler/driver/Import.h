@@ -4,6 +4,8 @@
 #ifndef TFC_COMPILER_DRIVER_IMPORT_H
 #define TFC_COMPILER_DRIVER_IMPORT_H
 
+#include "compiler/huggingface/Import.h"
+
 #include <string>
 
 namespace tfc {
@@ -18,7 +20,8 @@ struct ImportPlaces {
 
 /// `tfc import DIR -o OUTPUT`: writes the spec, and the tokenizer where one is
 /// asked for, prints a summary to standard error. Returns an ExitCode.
-int runImport(const std::string &directory, bool strict,
+int runImport(const std::string &directory,
+              const huggingface::ImportOptions &options,
               const ImportPlaces &places);
 
 /// `tfc import --list`: writes what can be imported.

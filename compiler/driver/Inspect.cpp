@@ -266,7 +266,8 @@ static const char *const kTakeTexts[] = {
     "a row a sequence, its last token that is not padding",
     "a row a sequence, at its last end token",
     "a row a sequence, its first token that is not masked",
-    "a row a sequence, its last token that is not masked"};
+    "a row a sequence, its last token that is not masked",
+    "a row a sequence, at its first end token"};
 
 static void printEntry(const tfc_entry_v0 &entry, raw_ostream &os) {
   os << "  entry " << entry.name << '\n';

@@ -75,7 +75,7 @@ Field AbiWriter::ids(ArrayAttr values) {
 /// The oldest host that what is generated here works with: what experts are
 /// called and where they are stored is news to those before 5; states, rows in
 /// turn, columns of wider tensors, and caches without values to those before 6,
-/// rows of embeddings to those before 7.
+/// rows of embeddings, and those at first end tokens, to those before 7.
 static uint32_t oldestHostOf(ModuleOp module) {
   bool hasStates = llvm::any_of(
       module.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
@@ -88,7 +88,17 @@ static uint32_t oldestHostOf(ModuleOp module) {
                                     return input.getWidth() != 0;
                                   });
   });
-  if (hasGiven) {
+  bool takesFirst = llvm::any_of(*module.getBody(), [](Operation &entry) {
+    auto outputs =
+        entry.getAttrOfType<ArrayAttr>(transformer::kOutputsAttrName);
+    return outputs &&
+           llvm::any_of(outputs.getAsRange<transformer::OutputPortAttr>(),
+                        [](transformer::OutputPortAttr output) {
+                          return output.getTake() ==
+                                 transformer::Take::FirstEos;
+                        });
+  });
+  if (hasGiven || takesFirst) {
     return 7;
   }
   if (hasStates) {

@@ -54,7 +54,8 @@ static_assert(
     static_cast<int>(transformer::Take::First) == TFC_TAKE_FIRST &&
     static_cast<int>(transformer::Take::LastNonpad) == TFC_TAKE_LAST_NONPAD &&
     static_cast<int>(transformer::Take::LastEos) == TFC_TAKE_LAST_EOS &&
-    static_cast<int>(transformer::Take::LastVisible) == TFC_TAKE_LAST_VISIBLE);
+    static_cast<int>(transformer::Take::LastVisible) == TFC_TAKE_LAST_VISIBLE &&
+    static_cast<int>(transformer::Take::FirstEos) == TFC_TAKE_FIRST_EOS);
 
 Field EntryWriter::inputs(ArrayAttr ports) {
   std::vector<Field> items;

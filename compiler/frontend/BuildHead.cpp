@@ -38,6 +38,8 @@ static transformer::Take toTake(spec::TakeStep::At at) {
     return transformer::Take::LastNonpad;
   case spec::TakeStep::At::LastEos:
     return transformer::Take::LastEos;
+  case spec::TakeStep::At::FirstEos:
+    return transformer::Take::FirstEos;
   }
   llvm_unreachable("all takes are listed");
 }

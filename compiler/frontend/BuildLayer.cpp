@@ -490,6 +490,9 @@ static transformer::RouteOp buildRoute(PathBuilder &path, const spec::Moe &moe,
 static Value buildShared(PathBuilder &path, const spec::Moe &moe,
                          const std::string &name, Value index, Value x) {
   spec::Ffn shared{moe.shared->width, moe.act, moe.gated, /*bias=*/false};
+  if (const auto &norm = moe.shared->preNorm) {
+    x = path.norm(x, *norm, name + ".shared.pre_norm", index);
+  }
   Value y = buildFfn(path, shared, name + ".shared", index, x);
   if (moe.shared->gate) {
     Value gate = path.linear(x, name + ".shared_gate", false, index);
@@ -497,7 +500,19 @@ static Value buildShared(PathBuilder &path, const spec::Moe &moe,
                                         path.loc(name + ".shared_gated"), y,
                                         gate, transformer::Activation::Sigmoid);
   }
+  if (const auto &norm = moe.shared->outNorm) {
+    y = path.norm(y, *norm, name + ".shared.out_norm", index);
+  }
   return y;
+}
+
+/// scale * pre_norm(x)
+static Value buildRouted(PathBuilder &path, const spec::Router &router,
+                         const std::string &name, Value index, Value x) {
+  if (router.preNorm) {
+    x = path.norm(x, *router.preNorm, name + ".router_norm", index);
+  }
+  return router.scale == 1 ? x : path.scale(x, router.scale, name + ".routed");
 }
 
 /// Weights of 1: of one expert a row its share of itself.
@@ -515,9 +530,15 @@ static Value buildOnes(PathBuilder &path, const std::string &name,
 /// The sum of the experts that a row takes, and then what all rows take.
 static Value buildMoe(PathBuilder &path, const spec::Moe &moe,
                       const std::string &name, Value index, Value x) {
-  Value logits = path.linear(x, name + ".router", moe.router.bias, index);
+  Value routed = buildRouted(path, moe.router, name, index, x);
+  Value logits = path.linear(routed, name + ".router", moe.router.bias, index);
   transformer::RouteOp route = buildRoute(path, moe, name, index, logits);
   Value weights = route.getWeights();
+  if (moe.router.expertScale) {
+    weights = transformer::ScaleExpertsOp::create(
+        path.getBuilder(), path.loc(name + ".expert_scale"), weights,
+        route.getIds(), path.weight(name + ".expert_scale.weight", index));
+  }
   auto weight = [&](const char *part) {
     return path.weight(name + part, index);
   };
@@ -530,7 +551,13 @@ static Value buildMoe(PathBuilder &path, const spec::Moe &moe,
   Value up = weight(".up.weight"), down = weight(".down.weight");
   Value gate = moe.gated ? weight(".gate.weight") : Value();
   Value gateBias = moe.gated ? bias(".gate.bias") : Value();
-  Value rows = moe.latent > 0 ? path.linear(x, name + ".in", false, index) : x;
+  Value rows = x;
+  if (moe.expertsPreNorm) {
+    rows = path.norm(x, *moe.expertsPreNorm, name + ".experts_pre_norm", index);
+  }
+  if (moe.latent > 0) {
+    rows = path.linear(rows, name + ".in", false, index);
+  }
   if (moe.router.onInput) {
     rows = transformer::GateRowsOp::create(
         path.getBuilder(), path.loc(name + ".weighted"), rows, weights,
@@ -543,6 +570,9 @@ static Value buildMoe(PathBuilder &path, const spec::Moe &moe,
       toDialect(moe.act), number(moe.alpha), number(moe.limit));
   if (moe.latent > 0) {
     y = path.linear(y, name + ".out", false, index);
+  }
+  if (moe.expertsOutNorm) {
+    y = path.norm(y, *moe.expertsOutNorm, name + ".experts_out_norm", index);
   }
   if (moe.shared) {
     Value shared = buildShared(path, moe, name, index, x);

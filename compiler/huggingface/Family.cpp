@@ -128,6 +128,9 @@ Json huggingface::readTokens(Source &source, int64_t vocab, bool generates,
   std::vector<int64_t> pad = ids("pad_token_id", false, defaults.pad);
   std::vector<int64_t> bos = ids("bos_token_id", false, defaults.bos);
   std::vector<int64_t> eos = ids("eos_token_id", true, defaults.eos);
+  if (!eos.empty() && eos == defaults.mistakenEos) {
+    eos = {vocab - 1};
+  }
   if (!pad.empty()) {
     tokens.set("pad", pad.front());
   } else if (const Json *id = from.find("pad_token_id");

@@ -63,6 +63,9 @@ spec::Json makeLogits(Source &source, const Projection &projection,
 /// Ids that a class has where its config.json names none.
 struct TokenDefaults {
   std::vector<int64_t> pad, bos, eos, decoderStart;
+  /// What files say of eos by mistake where they mean the greatest id, which is
+  /// how CLIP's classes read it; none when empty.
+  std::vector<int64_t> mistakenEos = {};
 };
 
 /// The spec's "tokens": pad, bos, eos and decoder_start. For a class that

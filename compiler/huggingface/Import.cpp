@@ -8,6 +8,7 @@
 #include "compiler/huggingface/SentenceModules.h"
 #include "compiler/spec/SpecFiles.h"
 #include "compiler/spec/family/TextPart.h"
+#include "compiler/spec/family/Tower.h"
 #include "compiler/spec/read/ReadSpec.h"
 #include "runtime/src/files/gguf/GgufFile.h"
 
@@ -269,7 +270,9 @@ private:
     std::string text = spec::writeJson(*made);
     std::string summary = summarize(checked->model, checked->use, files);
     if (!inside.empty()) {
-      summary += "the text model of a " + inside + ": it reads nothing else\n";
+      summary +=
+          std::string(isTower ? "one encoder of a " : "the text model of a ") +
+          inside + ": it reads nothing else\n";
     }
     return Imported{std::move(text), std::move(summary), std::move(*made),
                     std::move(family), inside};
@@ -312,16 +315,34 @@ private:
     }
   }
 
-  std::optional<Json> makeSpec(const Json &whole) {
+  /// config.json with the class that is asked for.
+  Json named(Json json) const {
+    if (!options.className.empty()) {
+      const Json *own = json.find("architectures");
+      Json name(options.className);
+      name.place = own ? own->place : json.place;
+      Json list = Json::array({std::move(name)});
+      list.place = own ? own->place : json.place;
+      json.set("architectures", std::move(list));
+    }
+    return json;
+  }
+
+  std::optional<Json> makeSpec(const Json &given) {
+    const Json whole = named(given);
+    std::optional<family::Tower> tower = family::findTower(whole, diagnostics);
     std::optional<family::TextPart> part = family::textPart(whole, diagnostics);
     if (spec::hasError(diagnostics)) {
       return std::nullopt;
     }
-    const Json &json = part ? part->config : whole;
-    inside = part ? whole.find("model_type")->text : "";
+    const Json &json = tower ? tower->config : part ? part->config : whole;
+    inside = tower || part ? whole.find("model_type")->text : "";
+    isTower = tower.has_value();
     Config config(json, diagnostics);
     std::vector<family::Table> tables =
-        part ? std::move(part->tables) : findTables(json, config, diagnostics);
+        tower  ? std::move(tower->tables)
+        : part ? std::move(part->tables)
+               : findTables(json, config, diagnostics);
     if (tables.empty()) {
       return std::nullopt;
     }
@@ -426,6 +447,7 @@ private:
   std::optional<SentenceHead> sentence;
   rt::TensorFiles files;
   std::string family, inside;
+  bool isTower = false;
 };
 
 } // namespace

@@ -15,6 +15,9 @@ namespace tfc::huggingface {
 struct ImportOptions {
   /// Unknown config keys and unclaimed tensors are errors, not warnings.
   bool strict = false;
+  /// The class of transformers to read the directory as, in place of the first
+  /// of `architectures`; empty: that.
+  std::string className = {};
 };
 
 struct Imported {
@@ -29,7 +32,7 @@ struct Imported {
   spec::Json tree;
   std::string family;
   /// The model type of the whole model where this is the text model inside of
-  /// one; else empty.
+  /// one, or one of its encoders; else empty.
   std::string inside = "";
 };
 

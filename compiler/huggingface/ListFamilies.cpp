@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/huggingface/Import.h"
 #include "compiler/spec/family/TextPart.h"
+#include "compiler/spec/family/Tower.h"
 
 using namespace tfc;
 using spec::Json;
@@ -66,6 +67,17 @@ std::string huggingface::listFamilies() {
   for (const auto &[type, inside] : family::textParts()) {
     std::string types;
     for (const std::string &each : inside) {
+      addWord(types, each);
+    }
+    text += "| `" + type + "` | " + types + " |\n";
+  }
+  text += "\n## Several encoders in one\n\n"
+          "Of these `--class` names the class of one, which is imported by "
+          "itself.\n\n"
+          "| `model_type` | encoders |\n|---|---|\n";
+  for (const auto &[type, towers] : family::listTowers()) {
+    std::string types;
+    for (const std::string &each : towers) {
       addWord(types, each);
     }
     text += "| `" + type + "` | " + types + " |\n";

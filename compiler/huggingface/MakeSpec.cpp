@@ -362,7 +362,7 @@ private:
 
   void addTokensOf(bool generates) {
     TokenDefaults defaults = {idsOf("pad"), idsOf("bos"), idsOf("eos"),
-                              idsOf("decoder_start")};
+                              idsOf("decoder_start"), idsOf("mistaken_eos")};
     ForcedDefaults forced = {forcedId("bos"), forcedId("eos")};
     if (made.find("decoder") && made.find("encoder")) {
       addTokens(source, vocab(), generates, defaults, forced, made);

@@ -51,6 +51,34 @@ struct LowerRoute : OpRewritePattern<transformer::RouteOp> {
   }
 };
 
+/// scale_experts -> a product with the number of each expert
+struct LowerScaleExperts : OpRewritePattern<transformer::ScaleExpertsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::ScaleExpertsOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value weights = op.getWeights();
+    Value init =
+        emptyRows(b, weights, transformer::widthOf(weights), b.getF32Type());
+    AffineMap all = AffineMap::getMultiDimIdentityMap(2, b.getContext());
+    SmallVector<AffineMap> maps(3, all);
+    SmallVector<utils::IteratorType> iterators(2,
+                                               utils::IteratorType::parallel);
+    auto body = [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+      ImplicitLocOpBuilder inner(loc, builder);
+      Value id = toIndex(inner, arguments[1]);
+      Value scale = tensor::ExtractOp::create(inner, op.getScale(), id);
+      Value y = arith::MulFOp::create(inner, arguments[0], scale);
+      linalg::YieldOp::create(inner, y);
+    };
+    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+        op, init.getType(), ValueRange{weights, op.getIds()}, init, maps,
+        iterators, body);
+    return success();
+  }
+};
+
 /// group_by -> sort_by_expert
 struct LowerGroupBy : OpRewritePattern<transformer::GroupByOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -283,7 +311,7 @@ struct LowerGateRows : OpRewritePattern<transformer::GateRowsOp> {
 void tfc::populateExpertPatterns(RewritePatternSet &patterns,
                                  const LastUses &lastUses) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<LowerRoute, LowerGroupBy, LowerExpertLinear, LowerCombine>(
-      context);
+  patterns.add<LowerRoute, LowerScaleExperts, LowerGroupBy, LowerExpertLinear,
+               LowerCombine>(context);
   patterns.add<LowerGateRows, LowerClampedGate>(context, lastUses);
 }

@@ -90,7 +90,9 @@ tfc::quantize::makeTokens(llvm::ArrayRef<EntryInfo> entries,
     for (int64_t i = 0; i < (generates ? 1 : length); ++i) {
       text.push_back(drawToken(first, random));
     }
-    if (entries.back().take == Take::LastEos && !first.eos.empty()) {
+    if ((entries.back().take == Take::LastEos ||
+         entries.back().take == Take::FirstEos) &&
+        !first.eos.empty()) {
       text.back() = first.eos.front();
     }
   }

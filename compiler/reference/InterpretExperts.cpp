@@ -37,6 +37,19 @@ LogicalResult Interpreter::runOp(RouteOp op) {
   return setRows(op.getWeights(), std::move(weights));
 }
 
+LogicalResult Interpreter::runOp(ScaleExpertsOp op) {
+  const Ids &chosen = ids(op.getIds());
+  const Matrix &scale = rows(op.getScale());
+  if (failed(checkIds(op, chosen, scale.cols))) {
+    return failure();
+  }
+  Matrix weights = rows(op.getWeights());
+  for (auto [weight, id] : llvm::zip_equal(weights.data, chosen)) {
+    weight *= scale.data[id];
+  }
+  return setRows(op, std::move(weights));
+}
+
 LogicalResult Interpreter::runOp(ExpertsOp op) {
   const Ids &chosen = ids(op.getIds());
   if (failed(checkIds(op, chosen, op.getUp().getType().getDimSize(0)))) {

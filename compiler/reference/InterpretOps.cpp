@@ -520,8 +520,8 @@ LogicalResult Interpreter::runOp(Operation &op) {
             WeightOp, EmbeddingOp, GivenRowsOp, GatherRowsOp, PoolRowsOp,
             PerLayerOp, PairRowsOp, WeighRowsOp, LogSoftmaxOp, MemorySinksOp,
             RotaryOp, AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp,
-            ExpertsOp, GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp,
-            RecurrenceOp, LatentAttentionOp, SliceColumnsOp>(
+            ScaleExpertsOp, ExpertsOp, GroupByOp, ExpertLinearOp, CombineOp,
+            CausalConvOp, RecurrenceOp, LatentAttentionOp, SliceColumnsOp>(
           [&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })

@@ -65,6 +65,7 @@ private:
   mlir::FailureOr<const Sequence *> sequenceOf(mlir::Operation *op,
                                                int32_t token);
   mlir::LogicalResult runOp(transformer::RouteOp op);
+  mlir::LogicalResult runOp(transformer::ScaleExpertsOp op);
   mlir::LogicalResult runOp(transformer::ExpertsOp op);
   mlir::LogicalResult runOp(transformer::GroupByOp op);
   mlir::LogicalResult runOp(transformer::ExpertLinearOp op);

@@ -340,18 +340,26 @@ struct Router {
   /// An expert reads rows times their weight, and what it makes of them counts
   /// as it is. Of one expert a row.
   bool onInput = false;
+  /// What the router reads of a row: scale * pre_norm(x). A weight is times a
+  /// learned number of its expert with `expertScale`.
+  std::optional<Norm> preNorm;
+  double scale = 1;
+  bool expertScale = false;
   auto all() const {
     return std::tie(score, renormalize, bias, choiceBias, groups, groupsUsed,
-                    groupByTwo, plus, floor, factor, tolerance, onInput);
+                    groupByTwo, plus, floor, factor, tolerance, onInput,
+                    preNorm, scale, expertScale);
   }
 };
 
 /// Feed-forward parts of which a row takes some, their sum by weights, and one
-/// that all rows take, perhaps times the sigmoid of a column.
+/// that all rows take, perhaps times the sigmoid of a column. Both sides may
+/// have norms of their own: of what they read, and of what they make.
 struct Moe {
   struct Shared {
     int64_t width = 0;
     bool gate = false;
+    std::optional<Norm> preNorm = {}, outNorm = {};
   };
   int64_t experts = 1, perToken = 1, width = 0;
   /// How wide the rows are that experts read and make, which are projected
@@ -361,16 +369,19 @@ struct Moe {
   bool gated = true, bias = false;
   /// Of a gate that is transformer.clamped_gate; limit is 0 without.
   double alpha = 0, limit = 0;
+  std::optional<Norm> expertsPreNorm, expertsOutNorm;
   std::optional<Shared> shared;
   Router router;
   friend bool operator==(const Moe &a, const Moe &b) {
     auto sharedOf = [](const Moe &moe) {
-      return moe.shared ? std::pair(moe.shared->width, moe.shared->gate)
-                        : std::pair(int64_t(0), false);
+      Shared shared = moe.shared.value_or(Shared());
+      return std::tuple(shared.width, shared.gate, shared.preNorm,
+                        shared.outNorm);
     };
     auto own = [](const Moe &moe) {
       return std::tie(moe.experts, moe.perToken, moe.width, moe.latent, moe.act,
-                      moe.gated, moe.bias, moe.alpha, moe.limit);
+                      moe.gated, moe.bias, moe.alpha, moe.limit,
+                      moe.expertsPreNorm, moe.expertsOutNorm);
     };
     return own(a) == own(b) && sharedOf(a) == sharedOf(b) &&
            a.router.all() == b.router.all();

@@ -179,6 +179,7 @@ struct TakeStep {
     First,
     LastNonpad,
     LastEos,
+    FirstEos,
     FirstVisible,
     LastVisible
   } at = At::First;

@@ -204,18 +204,21 @@ TypeRef ffn() {
 }
 
 TypeRef moe() {
-  TypeRef router = object(
-      {needed("score", words({"softmax", "sigmoid", "late_sigmoid", "logits",
-                              "sparsemixer"})),
-       key("bias", flag()), key("choice_bias", flag()),
-       key("groups", integer(1, maxExperts)),
-       key("groups_used", integer(1, maxExperts)),
-       key("group_by", words({"max", "top2"})),
-       key("renormalize", words({"none", "sum", "softmax"})),
-       key("plus", number()), key("floor", number()), key("factor", number()),
-       key("tolerance", number()), key("on_input", flag())});
+  TypeRef router =
+      object({needed("score", words({"softmax", "sigmoid", "late_sigmoid",
+                                     "logits", "sparsemixer"})),
+              key("bias", flag()), key("choice_bias", flag()),
+              key("groups", integer(1, maxExperts)),
+              key("groups_used", integer(1, maxExperts)),
+              key("group_by", words({"max", "top2"})),
+              key("renormalize", words({"none", "sum", "softmax"})),
+              key("plus", number()), key("floor", number()),
+              key("factor", number()), key("tolerance", number()),
+              key("on_input", flag()), key("pre_norm", norm()),
+              key("scale", number()), key("expert_scale", flag())});
   TypeRef shared =
-      orNone(object({needed("width", width()), key("gate", flag())}));
+      orNone(object({needed("width", width()), key("gate", flag()),
+                     key("pre_norm", norm()), key("out_norm", norm())}));
   Fields fields = {needed("experts", integer(1, maxExperts)),
                    needed("per_token", integer(1, maxPerToken)),
                    needed("width", width()),
@@ -225,6 +228,8 @@ TypeRef moe() {
                    key("alpha", number()),
                    key("limit", number()),
                    key("bias", flag()),
+                   key("experts_pre_norm", norm()),
+                   key("experts_out_norm", norm()),
                    key("shared", shared),
                    needed("router", router)};
   for (Field &field : sublayerFields()) {
@@ -358,8 +363,8 @@ TypeRef headStep() {
     step.choices.push_back({std::move(word), supported, object(fields)});
   };
   op("take",
-     {needed("at", words({"first", "last_nonpad", "last_eos", "first_visible",
-                          "last_visible"},
+     {needed("at", words({"first", "last_nonpad", "last_eos", "first_eos",
+                          "first_visible", "last_visible"},
                          {"last", "index_input"})),
       unsupported("input", text())},
      true);

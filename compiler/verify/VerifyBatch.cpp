@@ -140,7 +140,8 @@ std::vector<PaddedBatch> tfc::makeRandomBatches(ArrayRef<EntryInfo> entries,
                                                 uint64_t seed) {
   std::mt19937_64 random(seed);
   const EntryInfo &last = entries.back();
-  bool takesEos = last.take == Take::LastEos && !last.eos.empty();
+  bool takesEos = (last.take == Take::LastEos || last.take == Take::FirstEos) &&
+                  !last.eos.empty();
   std::vector<PaddedBatch> batches;
   for (const EntryInfo &info : entries) {
     std::vector<int64_t> lengths = {5, 1, 9};
@@ -329,6 +330,14 @@ static int64_t takenColumn(const EntryInfo &info, const PaddedBatch &batch,
   if (info.take == Take::LastNonpad) {
     return last(batch, info.idsName(),
                 [&](int64_t id) { return info.pad < 0 || id != info.pad; });
+  }
+  if (info.take == Take::FirstEos) {
+    const std::vector<int32_t> &ids = batch.inputs.at(info.idsName());
+    auto begin = ids.begin() + row * batch.length;
+    return llvm::find_if(
+               llvm::make_range(begin, begin + batch.length),
+               [&](int64_t id) { return llvm::is_contained(info.eos, id); }) -
+           begin;
   }
   if (info.take == Take::LastEos) {
     return last(source, "input_ids",

@@ -67,6 +67,16 @@ func.func @route_c5_factor(%z: tensor<?x4xf32>) {
 
 // -----
 
+func.func @scale_experts_c1(%i: tensor<?x2xi32>, %w: tensor<?x3xf32>,
+                            %s: tensor<5xf32>) {
+  // expected-error @below {{expected weights of width 2 (the width of ids), got 3}}
+  %0 = transformer.scale_experts %w, %i by %s
+         : tensor<?x3xf32>, tensor<?x2xi32>, tensor<5xf32>
+  return
+}
+
+// -----
+
 func.func @experts_c1_weights_width(
     %x: tensor<?x8xf32>, %i: tensor<?x2xi32>, %w: tensor<?x3xf32>,
     %u: tensor<5x6x8xf32>, %d: tensor<5x8x6xf32>) {

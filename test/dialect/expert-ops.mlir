@@ -147,6 +147,15 @@ func.func @weights(%layer: index) {
   return
 }
 
+// CHECK-LABEL: @scaled
+// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<?x2xf32>, %[[I:[a-z0-9]+]]: tensor<?x2xi32>, %[[S:[a-z0-9]+]]: tensor<5xf32>
+func.func @scaled(%w: tensor<?x2xf32>, %i: tensor<?x2xi32>, %s: tensor<5xf32>) {
+  // CHECK: transformer.scale_experts %[[W]], %[[I]] by %[[S]] : tensor<?x2xf32>, tensor<?x2xi32>, tensor<5xf32>
+  %0 = transformer.scale_experts %w, %i by %s
+         : tensor<?x2xf32>, tensor<?x2xi32>, tensor<5xf32>
+  return
+}
+
 // CHECK-LABEL: @mixers
 // CHECK-SAME: %[[Z:.*]]: tensor<?x12xf32>
 func.func @mixers(%z: tensor<?x12xf32>) {

@@ -414,6 +414,8 @@ def gemma4(case, keys):
         hidden_size_per_layer_input=(0, 6, 11)[seed // 12 % 3],
         vocab_size_per_layer_input=case["vocab"],
         use_double_wide_mlp=bool(seed // 36 % 2),
+        enable_moe_block=bool(seed // 72 % 2), num_experts=2 + seed // 144 % 5,
+        top_k_experts=1 + seed // 720 % 2, moe_intermediate_size=14,
         final_logit_softcapping=case["cap"],
         rope_parameters=draw_llama.by_type(
             {"rope_type": "proportional", "rope_theta": 90000.0,
@@ -631,8 +633,10 @@ def decoder_config(hf, family, case):
     if family in ("gemma4", "gemma4unified"):
         keys.update(gemma4(case, keys))
     if family == "gemma4unified":
-        del keys["hidden_size_per_layer_input"]
-        del keys["vocab_size_per_layer_input"]
+        for key in ("hidden_size_per_layer_input", "num_experts",
+                    "vocab_size_per_layer_input", "enable_moe_block",
+                    "top_k_experts", "moe_intermediate_size"):
+            del keys[key]
     if family == "phimoe":
         keys["rope_parameters"] = {"rope_type": "default",
                                    "rope_theta": case["theta"]}

@@ -4,6 +4,7 @@
 import os
 
 import draw
+import draw_clip
 import draw_llama
 import draw_pairs
 import draw_pictures
@@ -16,13 +17,14 @@ CLASSES = {"bert": draw.BERT, "gpt2": draw.GPT2, "llama": draw_llama.LLAMA,
            "t5": draw_pairs.T5, "mt5": draw_pairs.MT5,
            "umt5": draw_pairs.UMT5, "switch": draw_pairs.SWITCH,
            "bart": draw_pairs.BART, **draw_tables.CLASSES,
-           **draw_pictures.CLASSES}
+           **draw_pictures.CLASSES, **draw_clip.CLASSES}
 MODULES = {"bert": draw, "gpt2": draw, "llama": draw_llama,
            "mistral": draw_llama, "qwen2": draw_llama, "t5": draw_pairs,
            "mt5": draw_pairs, "umt5": draw_pairs, "bart": draw_pairs,
            "switch": draw_pairs,
            **dict.fromkeys(draw_tables.CLASSES, draw_tables),
-           **dict.fromkeys(draw_pictures.CLASSES, draw_pictures)}
+           **dict.fromkeys(draw_pictures.CLASSES, draw_pictures),
+           **dict.fromkeys(draw_clip.CLASSES, draw_clip)}
 # Deviations of the random weights with which tokens do not repeat for ever.
 SCALES = {"bert": dict(token=0.3, position=1.5),
           "gpt2": dict(token=0.3, position=1.5),
@@ -34,7 +36,8 @@ SCALES = {"bert": dict(token=0.3, position=1.5),
           "umt5": dict(token=0.3, layer=2.0, cross=0.4, final=4),
           "switch": dict(token=0.3, layer=2.0, cross=0.4, final=4),
           "bart": dict(token=0.3, position=1.5, bias=0.06, cross=0.3),
-          **dict.fromkeys(draw_pictures.CLASSES, dict(token=0.3)),
+          **dict.fromkeys([*draw_pictures.CLASSES, *draw_clip.CLASSES],
+                          dict(token=0.3)),
           **dict.fromkeys(draw_tables.ENCODERS, dict(token=0.3,
                                                      position=1.5)),
           **dict.fromkeys(draw_tables.DECODERS, dict(

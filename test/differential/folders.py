@@ -34,7 +34,7 @@ def apart(family, name, shape):
         return packed(name, shape)
     is_block = family in ("mixtral", "phimoe", "minimax_m2")
     block = (".block_sparse_moe." if is_block else
-             ".feed_forward." if family == "lfm2_moe" else
+             ".feed_forward." if family in ("lfm2_moe", "jamba") else
              ".mixer." if family == "nemotron_h" else ".mlp.")
     if family == "phimoe":
         name = name.replace(".mlp.router.", ".mlp.gate.")

@@ -123,6 +123,13 @@ DECODERS = (
         head_dim=26, global_head_dim=38, num_global_key_value_heads=1,
         hidden_size_per_layer_input=0, sliding_window=4,
         attention_k_eq_v=True, attention_bias=True))),
+    # Experts beside a part that all rows take, each with norms of its own.
+    ("gemma4-experts", hf.Gemma4ForCausalLM, hf.Gemma4TextConfig(**decoder(
+        num_hidden_layers=3, head_dim=10, global_head_dim=14, num_experts=5,
+        top_k_experts=2, moe_intermediate_size=14, enable_moe_block=True,
+        hidden_size_per_layer_input=0, sliding_window=5, rms_norm_eps=1e-3,
+        layer_types=["sliding_attention", "full_attention",
+                     "full_attention"]))),
     ("gemma4unified-lm", hf.Gemma4UnifiedForCausalLM,
      hf.Gemma4UnifiedTextConfig(**decoder(
          num_hidden_layers=3, head_dim=10, global_head_dim=22,
@@ -183,7 +190,7 @@ DISTANCES = ("graniteswa-lm", "granitemoeswa-lm", "afmoe-lm", "olmohybrid-lm",
              "olmohybrid-nope", "lfm3-lm", "lfm3-plain", "flint-lm",
              "kolibri1-lm", "kolibri1-normed", "laguna-lm", "laguna-elements",
              "cohere2moe-lm", "cohere2moe-sigmoid", "gemma4-lm",
-             "gemma4-keys", "gemma4unified-lm")
+             "gemma4-keys", "gemma4-experts", "gemma4unified-lm")
 # There is nobody to say which position a token has.
 RELATIVE = ("olmohybrid-nope",)
 SCALES = {"gemma4-lm": dict(layer=1.2)}

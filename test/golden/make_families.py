@@ -691,8 +691,11 @@ class Margins:
                 module.register_forward_hook(self.look)
 
     def look(self, router, inputs, result):
-        weight = getattr(router, "gate", router).weight
-        scores = inputs[0].reshape(-1, inputs[0].shape[-1]) @ weight.T
+        read = inputs[0]
+        if hasattr(router, "per_expert_scale"):  # Gemma 4's
+            read = (router.norm(read) * router.scale * router.scalar_root_size)
+        product = getattr(router, "gate", getattr(router, "proj", router))
+        scores = read.reshape(-1, read.shape[-1]) @ product.weight.T
         if getattr(router, "bias", None) is not None:
             scores = scores + router.bias
         statics = getattr(router, "moe_statics", router)
@@ -712,7 +715,9 @@ class Margins:
             left = torch.zeros_like(ranks).scatter_(1, used, 1)
             scores = scores.masked_fill(left.repeat_interleave(
                 scores.shape[1] // groups, 1) == 0, -1e9)
-        self.compare(scores, self.config.num_experts_per_tok)
+        keys = vars(self.config)
+        self.compare(scores, keys.get("num_experts_per_tok") or
+                     keys["top_k_experts"])
 
     def compare(self, scores, count):
         ordered = scores.sort(-1, descending=True)[0]

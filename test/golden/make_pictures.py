@@ -1,5 +1,6 @@
 # The golden models of pictures: what transformers computes of pixels, and tfc of
-# the patches that they are cut into, [channels, side, side] each.
+# the patches that they are cut into, [channels, side, side] each; and of the
+# texts that go with them.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import torch
 import transformers as hf
@@ -20,6 +21,16 @@ MODELS = (
     ("clipvision-projection", hf.CLIPVisionModelWithProjection,
      hf.CLIPVisionConfig(**SMALL, projection_dim=37)),
 )
+TEXT = dict(vocab_size=97, hidden_size=52, num_hidden_layers=2,
+            num_attention_heads=2, intermediate_size=75,
+            max_position_embeddings=20, pad_token_id=1, bos_token_id=0)
+# An end token of its own, and one that files call 2 and mean the greatest id.
+TEXTS = (
+    ("cliptext-model", hf.CLIPTextModel, hf.CLIPTextConfig(
+        **TEXT, eos_token_id=11), 11),
+    ("cliptext-projection", hf.CLIPTextModelWithProjection, hf.CLIPTextConfig(
+        **TEXT, eos_token_id=2, projection_dim=37, hidden_act="gelu"), 96),
+)
 MASKS = ("vit",)  # classes that take a mask of tokens
 
 
@@ -31,7 +42,31 @@ def masked(rows, count, generator):
     return torch.tensor([[1] * (n + 1) + [0] * (count - n) for n in kept])
 
 
+def write_texts(out):
+    """Rows that end in their end token and are padded with it."""
+    for number, (name, cls, config, end) in enumerate(TEXTS):
+        seed = 1421 + number
+        model = build(cls, config, seed)
+        out.save(name, model)
+        cases = {"one": (1,), "ragged": (5, 9, 2), "longest": (20,)}
+        for index, (case, lengths) in enumerate(cases.items()):
+            generator = torch.Generator().manual_seed(seed * 100 + index)
+            ids = torch.randint(3, 96, (len(lengths), max(lengths)),
+                                generator=generator)
+            ids[ids == end] = 5
+            for row, length in enumerate(lengths):
+                ids[row, length - 1:] = end
+            inputs = {"input_ids": ids}
+            if case == "ragged":
+                inputs["attention_mask"] = torch.tensor(
+                    [[1] * n + [0] * (max(lengths) - n) for n in lengths])
+            store(out.folder(name), "inputs-" + case, inputs)
+            store(out.folder(name), "expected-" + case, forward(model, inputs))
+        out.add(name, tuple(cases))
+
+
 def write(out):
+    write_texts(out)
     for number, (name, cls, config) in enumerate(MODELS):
         seed = 1401 + number
         model = build(cls, config, seed)

@@ -14,7 +14,7 @@ import transformers as hf
 OUTPUTS = ("last_hidden_state", "pooler_output", "logits", "start_logits",
            "end_logits", "encoder_last_hidden_state", "prediction_logits",
            "seq_relationship_logits", "sop_logits", "relevance_logits",
-           "image_embeds")
+           "image_embeds", "text_embeds")
 
 hf.logging.set_verbosity_error()
 hf.utils.logging.disable_progress_bar()
@@ -135,7 +135,7 @@ def forward(model, inputs):
         masks = dict.fromkeys(OUTPUTS, "decoder_attention_mask")
         masks["encoder_last_hidden_state"] = "attention_mask"
     for name in ("pooler_output", "seq_relationship_logits", "sop_logits",
-                 "relevance_logits", "image_embeds"):
+                 "relevance_logits", "image_embeds", "text_embeds"):
         del masks[name]
     if chooses(model) or any(word in type(model).__name__ for word in (
             "SequenceClassification", "ImageClassification", "NextSentence")):

@@ -315,6 +315,15 @@ class Drawing:
         self.maybe(moe, "latent", 0.2, lambda: self.pick(1, 9, 40))
         self.maybe(moe, "shared", 0.4, lambda: {
             "width": self.pick(3, 22), "gate": self.chance(0.5)})
+        self.maybe(router, "pre_norm", 0.15,
+                   lambda: self.norm(self.hidden, 0.2))
+        self.maybe(router, "scale", 0.15, lambda: self.pick(0.25, 1.5))
+        self.maybe(router, "expert_scale", 0.2, lambda: self.chance(0.7))
+        for key in ("experts_pre_norm", "experts_out_norm"):
+            self.maybe(moe, key, 0.15, lambda: self.norm(self.hidden, 0.2))
+        for key in ("pre_norm", "out_norm"):
+            self.maybe(moe.get("shared", {}), key, 0.15,
+                       lambda: self.norm(self.hidden, 0.2))
         return moe
 
     def around(self, sublayer):
@@ -657,7 +666,7 @@ class Drawing:
         # Of a pair it is a column of the encoder's tokens.
         is_pair = self.kind == "encoder_decoder"
         if isinstance(self.tokens.get("eos"), int) and not is_pair:
-            ways.append("last_eos")
+            ways += ["last_eos", "first_eos"]
         return {"op": "take", "at": self.pick(*ways)}
 
     def step(self, number, width):

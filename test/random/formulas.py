@@ -925,10 +925,10 @@ class Model:
             return 0
         if at == "last_nonpad":
             return columns[sequence.ids != tokens["pad"]][-1]
-        if at == "last_eos":
+        if at in ("last_eos", "first_eos"):
             eos = tokens["eos"]
             eos = eos[0] if isinstance(eos, list) else eos
-            return columns[sequence.ids == eos][-1]
+            return columns[sequence.ids == eos][-1 if at == "last_eos" else 0]
         left = columns[sequence.visible]
         return left[0] if at == "first_visible" else left[-1]
 

@@ -416,6 +416,7 @@ TEST(Module, RefusesMalformedEmbeddings) {
   EXPECT_EQ(broken([](E &e, P *, P &) { e.n_inputs = 1; }), one);
   EXPECT_EQ(broken([](E &, P *p, P &) { p[0] = p[1]; }), one);
   EXPECT_EQ(broken([](E &, P *, P &o) { o.take = TFC_TAKE_LAST_EOS; }), one);
+  EXPECT_EQ(broken([](E &, P *, P &o) { o.take = TFC_TAKE_FIRST_EOS; }), one);
   EXPECT_EQ(broken([](E &, P *, P &o) { o.take = TFC_TAKE_LAST_NONPAD; }), one);
 }
 

@@ -182,16 +182,23 @@ HeadStep SpecReader::readTake(const Head &head, const Json &step,
   std::string at = wordOf(step, "at", "first");
   take.at = at == "last_nonpad"     ? TakeStep::At::LastNonpad
             : at == "last_eos"      ? TakeStep::At::LastEos
+            : at == "first_eos"     ? TakeStep::At::FirstEos
             : at == "first_visible" ? TakeStep::At::FirstVisible
             : at == "last_visible"  ? TakeStep::At::LastVisible
                                     : TakeStep::At::First;
-  if (take.at == TakeStep::At::LastEos && model.tokens.eos.size() != 1) {
+  bool takesEos =
+      take.at == TakeStep::At::LastEos || take.at == TakeStep::At::FirstEos;
+  if (take.at == TakeStep::At::FirstEos && model.encoder && model.decoder) {
+    error(step.find("at")->place, BadStep,
+          "expected \"last_eos\" (of an encoder-decoder no other end tokens "
+          "are looked for), got \"first_eos\"");
+  }
+  if (takesEos && model.tokens.eos.size() != 1) {
     error(step.find("at")->place, BadStep,
           "expected one id in tokens.eos (the step looks for it), got " +
               std::to_string(model.tokens.eos.size()));
   }
-  bool looksForIds =
-      take.at == TakeStep::At::LastEos || take.at == TakeStep::At::LastNonpad;
+  bool looksForIds = takesEos || take.at == TakeStep::At::LastNonpad;
   if (looksForIds && model.encoder && model.encoder->embeddings.patches) {
     error(step.find("at")->place, BadStep,
           "expected first, first_visible or last_visible (patches have no "

@@ -157,8 +157,12 @@ Moe SpecReader::readMoe(const Json &json) {
   moe.bias = flagOf(json, "bias", false);
   if (const Json *shared = json.find("shared"); shared && shared->isObject()) {
     moe.shared = Moe::Shared{sizeOf(*shared, "width").value_or(0),
-                             flagOf(*shared, "gate", false)};
+                             flagOf(*shared, "gate", false),
+                             readNorm(shared->find("pre_norm"), model.hidden),
+                             readNorm(shared->find("out_norm"), model.hidden)};
   }
+  moe.expertsPreNorm = readNorm(json.find("experts_pre_norm"), model.hidden);
+  moe.expertsOutNorm = readNorm(json.find("experts_out_norm"), model.hidden);
   if (moe.perToken > moe.experts) {
     error(placeOf(json, "per_token"), BadExperts,
           "expected at most " + std::to_string(moe.experts) +
@@ -184,6 +188,11 @@ Moe SpecReader::readMoe(const Json &json) {
     result.factor = readPositive(*factor);
   }
   result.onInput = flagOf(*router, "on_input", false);
+  result.preNorm = readNorm(router->find("pre_norm"), model.hidden);
+  if (const Json *scale = router->find("scale"); scale && scale->isNumber()) {
+    result.scale = readPositive(*scale);
+  }
+  result.expertScale = flagOf(*router, "expert_scale", false);
   readMixer(*router, moe);
   checkOnInput(*router, moe);
   checkGroups(*router, moe);

@@ -400,6 +400,12 @@ private:
     if (moe.router.choiceBias) {
       add(stem + "choice_bias", "weight", 1, moe.experts, 1);
     }
+    addNorm(stem + "router_norm", moe.router.preNorm, model.hidden);
+    if (moe.router.expertScale) {
+      add(stem + "expert_scale", "weight", 1, moe.experts, 1);
+    }
+    addNorm(stem + "experts_pre_norm", moe.expertsPreNorm, model.hidden);
+    addNorm(stem + "experts_out_norm", moe.expertsOutNorm, model.hidden);
     int64_t rows = moe.latent > 0 ? moe.latent : model.hidden;
     if (moe.latent > 0) {
       addLinear(stem + "in", rows, model.hidden, false);
@@ -415,6 +421,8 @@ private:
     if (moe.shared) {
       listFfn({moe.shared->width, moe.act, moe.gated, /*bias=*/false},
               stem + "shared.");
+      addNorm(stem + "shared.pre_norm", moe.shared->preNorm, model.hidden);
+      addNorm(stem + "shared.out_norm", moe.shared->outNorm, model.hidden);
       if (moe.shared->gate) {
         addLinear(stem + "shared_gate", 1, model.hidden, false);
       }

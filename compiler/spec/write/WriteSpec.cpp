@@ -27,6 +27,8 @@ const char *nameOf(TakeStep::At at) {
     return "last_nonpad";
   case TakeStep::At::LastEos:
     return "last_eos";
+  case TakeStep::At::FirstEos:
+    return "first_eos";
   case TakeStep::At::FirstVisible:
     return "first_visible";
   case TakeStep::At::LastVisible:

@@ -368,6 +368,15 @@ Json writeRouter(const Router &router) {
   if (router.tolerance != 0) {
     json.set("tolerance", router.tolerance);
   }
+  if (router.preNorm) {
+    json.set("pre_norm", writeNorm(router.preNorm));
+  }
+  if (router.scale != 1) {
+    json.set("scale", router.scale);
+  }
+  if (router.expertScale) {
+    json.set("expert_scale", true);
+  }
   return json;
 }
 
@@ -387,9 +396,20 @@ Json writeMoe(const Moe &moe) {
     json.set("alpha", moe.alpha);
     json.set("limit", moe.limit);
   }
+  auto setNorm = [](Json &of, const char *key,
+                    const std::optional<Norm> &norm) {
+    if (norm) {
+      of.set(key, writeNorm(norm));
+    }
+  };
+  setNorm(json, "experts_pre_norm", moe.expertsPreNorm);
+  setNorm(json, "experts_out_norm", moe.expertsOutNorm);
   if (moe.shared) {
-    json.set("shared", objectOf({{"width", moe.shared->width},
-                                 {"gate", moe.shared->gate}}));
+    Json shared =
+        objectOf({{"width", moe.shared->width}, {"gate", moe.shared->gate}});
+    setNorm(shared, "pre_norm", moe.shared->preNorm);
+    setNorm(shared, "out_norm", moe.shared->outNorm);
+    json.set("shared", std::move(shared));
   }
   return json;
 }

@@ -213,7 +213,10 @@ enum {
    * are the decoder's. */
   TFC_TAKE_LAST_EOS = 3,
   TFC_TAKE_FIRST_VISIBLE = 4, /* the first column that the mask leaves */
-  TFC_TAKE_LAST_VISIBLE = 5   /* the last one */
+  TFC_TAKE_LAST_VISIBLE = 5,  /* the last one */
+  /* Since version 7: the column of the first end token, which every row must
+   * have. Of an entry that is alone. */
+  TFC_TAKE_FIRST_EOS = 6
 };
 
 /* An entry's flag: results depend on the distance of two tokens, not only on

@@ -39,7 +39,7 @@ static std::string faultOfPort(const tfc_port_v0 &port, bool isInput) {
     return isInput ? "inputs of dtype i32" : "outputs of dtype f32";
   }
   if (port.rows > TFC_ROWS_WANTED || port.fill > TFC_FILL_GIVEN ||
-      port.take > TFC_TAKE_LAST_VISIBLE) {
+      port.take > TFC_TAKE_FIRST_EOS) {
     return "known kinds of rows";
   }
   if (isInput ? port.width != 1 || port.rows != TFC_ROWS_TOKENS
@@ -125,7 +125,8 @@ static std::string faultOfEmbeddings(const tfc_entry_v0 &entry) {
   }
   for (uint32_t i = 0; i < entry.n_outputs; ++i) {
     isKnown &= entry.outputs[i].take != TFC_TAKE_LAST_NONPAD &&
-               entry.outputs[i].take != TFC_TAKE_LAST_EOS;
+               entry.outputs[i].take != TFC_TAKE_LAST_EOS &&
+               entry.outputs[i].take != TFC_TAKE_FIRST_EOS;
   }
   return ports == 1 && areNumbered && isKnown &&
                  std::string_view(entry.name) == "encode"
@@ -248,6 +249,11 @@ static std::string faultOfProgram(const tfc_module_v0 &module,
     fault = faultOfEmbeddings(entry);
     if (!fault.empty()) {
       return fault;
+    }
+    for (uint32_t p = 0; isPair && p < entry.n_outputs; ++p) {
+      if (entry.outputs[p].take == TFC_TAKE_FIRST_EOS) {
+        return "rows at first end tokens in no encoder-decoder";
+      }
     }
     if (!isPair && findCache(entry, TFC_CACHE_CROSS) >= 0) {
       return "cross blocks only in an encoder-decoder";

@@ -73,6 +73,27 @@ Result<Columns> lastEos(const Model &model, const InputBatch &inputs) {
   return columns;
 }
 
+/// Masked tokens too: a pad token that is the end token stands behind it.
+Result<Columns> firstEos(const Model &model, const tfc_entry_v0 &entry,
+                         const InputBatch &inputs) {
+  const tfc_module_v0 &table = model.table();
+  int64_t ids = tokenPort(entry);
+  Columns columns;
+  for (int64_t row = 0; row < inputs.batch; ++row) {
+    auto begin = inputs.values[ids].begin() + row * inputs.length;
+    auto end = begin + inputs.length;
+    auto found =
+        std::find_first_of(begin, end, table.eos, table.eos + table.n_eos);
+    if (found == end) {
+      return makeError(Code::InvalidArgument, "input \"input_ids\": expected ",
+                       "an end token in every row (an output is taken at the ",
+                       "first one), got none in row ", row);
+    }
+    columns.push_back(found - begin);
+  }
+  return columns;
+}
+
 } // namespace
 
 Result<Columns> takenColumns(const Model &model, const tfc_entry_v0 &entry,
@@ -90,6 +111,9 @@ Result<Columns> takenColumns(const Model &model, const tfc_entry_v0 &entry,
   }
   if (take == TFC_TAKE_LAST_VISIBLE) {
     return visible(own, own.length - 1, -1);
+  }
+  if (take == TFC_TAKE_FIRST_EOS) {
+    return firstEos(model, entry, own);
   }
   if (take != TFC_TAKE_LAST_EOS) {
     return Columns();

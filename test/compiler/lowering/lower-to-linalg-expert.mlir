@@ -20,6 +20,20 @@ func.func @route(%z: tensor<?x12xf32>) -> (tensor<?x3xi32>, tensor<?x3xf32>) {
   return %0#0, %0#1 : tensor<?x3xi32>, tensor<?x3xf32>
 }
 
+// CHECK-LABEL: @scale_experts
+// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<?x3xf32>, %[[I:[a-z0-9]+]]: tensor<?x3xi32>, %[[S:[a-z0-9]+]]: tensor<5xf32>
+func.func @scale_experts(%w: tensor<?x3xf32>, %i: tensor<?x3xi32>,
+                         %s: tensor<5xf32>) -> tensor<?x3xf32> {
+  // CHECK: linalg.generic {{.*}} ins(%[[W]], %[[I]] :
+  // CHECK: ^bb0(%[[WEIGHT:.*]]: f32, %[[ID:.*]]: i32, %{{.*}}: f32):
+  // CHECK: %[[AT:.*]] = arith.index_cast %[[ID]]
+  // CHECK: %[[SCALE:.*]] = tensor.extract %[[S]][%[[AT]]]
+  // CHECK: arith.mulf %[[WEIGHT]], %[[SCALE]]
+  %0 = transformer.scale_experts %w, %i by %s
+         : tensor<?x3xf32>, tensor<?x3xi32>, tensor<5xf32>
+  return %0 : tensor<?x3xf32>
+}
+
 // CHECK-LABEL: @group_by
 // CHECK-SAME: %[[I:.*]]: tensor<?x3xi32>
 func.func @group_by(%i: tensor<?x3xi32>)
