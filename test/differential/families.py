@@ -13,11 +13,12 @@ ROOT = os.path.dirname(os.path.abspath(__file__))
 CLASSES = {"bert": draw.BERT, "gpt2": draw.GPT2, "llama": draw_llama.LLAMA,
            "mistral": draw_llama.MISTRAL, "qwen2": draw_llama.QWEN2,
            "t5": draw_pairs.T5, "mt5": draw_pairs.MT5,
-           "umt5": draw_pairs.UMT5, "switch": draw_pairs.SWITCH,
+           "umt5": draw_pairs.UMT5, "longt5": draw_pairs.LONGT5, "switch": draw_pairs.SWITCH,
            "bart": draw_pairs.BART, **draw_tables.CLASSES}
 MODULES = {"bert": draw, "gpt2": draw, "llama": draw_llama,
            "mistral": draw_llama, "qwen2": draw_llama, "t5": draw_pairs,
            "mt5": draw_pairs, "umt5": draw_pairs, "bart": draw_pairs,
+           "longt5": draw_pairs,
            "switch": draw_pairs,
            **dict.fromkeys(draw_tables.CLASSES, draw_tables)}
 # Deviations of the random weights with which tokens do not repeat for ever.
@@ -29,6 +30,7 @@ SCALES = {"bert": dict(token=0.3, position=1.5),
           "t5": dict(token=0.3, layer=2.0, cross=0.4, final=4),
           "mt5": dict(token=0.3, layer=2.0, cross=0.4, final=4),
           "umt5": dict(token=0.3, layer=2.0, cross=0.4, final=4),
+          "longt5": dict(token=0.3, layer=2.0, cross=0.4, final=4),
           "switch": dict(token=0.3, layer=2.0, cross=0.4, final=4),
           "bart": dict(token=0.3, position=1.5, bias=0.06, cross=0.3),
           **dict.fromkeys(draw_tables.ENCODERS, dict(token=0.3,
