@@ -160,7 +160,7 @@ Json huggingface::readTokens(Source &source, int64_t vocab, bool generates,
 
 void huggingface::addTokens(Source &source, int64_t vocab, bool generates,
                             const TokenDefaults &tokens,
-                            const ForcedDefaults &forced, Json &made) {
+                            const GenerationDefaults &generation, Json &made) {
   Json ids = readTokens(source, vocab, generates, tokens);
   if (generates && !ids.find("decoder_start") && ids.find("bos")) {
     ids.set("decoder_start", *ids.find("bos"));
@@ -168,7 +168,7 @@ void huggingface::addTokens(Source &source, int64_t vocab, bool generates,
   bool begins = ids.find("decoder_start");
   made.set("tokens", std::move(ids));
   if (generates && begins) {
-    made.set("generation", readGeneration(source, "lm", vocab, forced));
+    made.set("generation", readGeneration(source, "lm", vocab, generation));
   }
 }
 

@@ -75,10 +75,12 @@ struct TokenDefaults {
 spec::Json readTokens(Source &source, int64_t vocab, bool generates,
                       const TokenDefaults &defaults);
 
-/// Ids that generation forces where a config.json without
-/// generation_config.json names none; -1: none.
-struct ForcedDefaults {
+/// What a config.json without generation_config.json means where it says
+/// nothing: ids that generation forces (-1: none), and other settings, by their
+/// keys.
+struct GenerationDefaults {
   int64_t bos = -1, eos = -1;
+  spec::Json settings = spec::Json::object();
 };
 
 /// The spec's "generation" of a class that generates, as far as it differs from
@@ -86,14 +88,14 @@ struct ForcedDefaults {
 /// that transformers 4 kept in config.json where there is none. One warning for
 /// settings that tfc-run does not have.
 spec::Json readGeneration(Source &source, std::string_view head, int64_t vocab,
-                          const ForcedDefaults &defaults);
+                          const GenerationDefaults &defaults);
 
 /// Writes "tokens" and, of a language model with the head "lm", "generation"
 /// of a spec with an encoder and a decoder. Generation begins with bos where
 /// nothing else is said; without either there is none.
 void addTokens(Source &source, int64_t vocab, bool generates,
-               const TokenDefaults &tokens, const ForcedDefaults &forced,
-               spec::Json &made);
+               const TokenDefaults &tokens,
+               const GenerationDefaults &generation, spec::Json &made);
 
 /// Whether the tokens of a decoder see only those before them ("is_causal", by
 /// default true; null counts as false, as it does for transformers). An error

@@ -148,8 +148,13 @@ private:
 
 Json huggingface::readGeneration(Source &source, std::string_view head,
                                  int64_t vocab,
-                                 const ForcedDefaults &defaults) {
-  const Json &from = source.generation ? *source.generation : source.configFile;
+                                 const GenerationDefaults &defaults) {
+  Json from = source.generation ? *source.generation : source.configFile;
+  for (const spec::Member &each : defaults.settings.members) {
+    if (!source.generation && !from.find(each.key)) {
+      from.set(each.key, each.value);
+    }
+  }
   GenerationReader reader(source, from);
   reader.result.set("head", std::string(head));
   reader.integer("max_length", "max_length", 1);
@@ -157,7 +162,8 @@ Json huggingface::readGeneration(Source &source, std::string_view head,
   reader.search();
   reader.number("repetition_penalty", 1e-6, 1e6);
   reader.sampling();
-  ForcedDefaults byDefault = source.generation ? ForcedDefaults() : defaults;
+  GenerationDefaults byDefault =
+      source.generation ? GenerationDefaults() : defaults;
   reader.forced("forced_bos_token_id", "forced_bos", byDefault.bos, vocab);
   reader.forced("forced_eos_token_id", "forced_eos", byDefault.eos, vocab);
   checkOthers(from, source.strict, source.diagnostics);

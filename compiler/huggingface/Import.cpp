@@ -156,6 +156,13 @@ std::optional<Choice> chooseClass(const std::vector<family::Table> &tables,
   }
   std::string known;
   for (const family::Table &table : tables) {
+    const Json *why = name.isString()
+                          ? table.root.at({"refuse_classes", name.text})
+                          : nullptr;
+    if (why) {
+      known = why->text;
+      break;
+    }
     for (const spec::Member &each : table.root.find("classes")->members) {
       known += (known.empty() ? "" : ", ") + each.key;
     }

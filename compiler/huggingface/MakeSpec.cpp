@@ -363,9 +363,12 @@ private:
   void addTokensOf(bool generates) {
     TokenDefaults defaults = {idsOf("pad"), idsOf("bos"), idsOf("eos"),
                               idsOf("decoder_start"), idsOf("mistaken_eos")};
-    ForcedDefaults forced = {forcedId("bos"), forcedId("eos")};
+    GenerationDefaults generation = {forcedId("bos"), forcedId("eos")};
+    if (const Json *settings = root.find("generation")) {
+      generation.settings = *settings;
+    }
     if (made.find("decoder") && made.find("encoder")) {
-      addTokens(source, vocab(), generates, defaults, forced, made);
+      addTokens(source, vocab(), generates, defaults, generation, made);
       return;
     }
     Json ids = readTokens(source, vocab(), generates, defaults);
@@ -373,7 +376,7 @@ private:
     ids.remove("decoder_start");
     made.set("tokens", std::move(ids));
     if (generates) {
-      made.set("generation", readGeneration(source, "lm", vocab(), forced));
+      made.set("generation", readGeneration(source, "lm", vocab(), generation));
     }
   }
 };

@@ -36,6 +36,14 @@ EntryInfo::EntryInfo(func::FuncOp entry) : entry(entry) {
           transformer::kModelAttrName);
   pad = model ? model.getPad() : -1;
   maxPositions = model ? model.getMaxPositions() : 0;
+  // Of two stacks one may have fewer positions.
+  for (transformer::InputAttr input : inputs) {
+    bool isFromPad = input.getFill() == Fill::FromPad;
+    if (maxPositions > 0 && (isFromPad || input.getFill() == Fill::Position)) {
+      int64_t own = input.getLimit() - (isFromPad ? pad + 1 : 0);
+      maxPositions = std::min(maxPositions, std::max<int64_t>(own, 1));
+    }
+  }
   decoderStart = model ? model.getDecoderStart() : -1;
   if (ArrayAttr ids = model ? model.getEos() : ArrayAttr()) {
     for (auto id : ids.getAsRange<IntegerAttr>()) {

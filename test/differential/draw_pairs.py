@@ -1,4 +1,4 @@
-# Random cases of the encoder-decoders T5, mT5 and BART, and their
+# Random cases of the encoder-decoders T5, mT5, LongT5 and BART, and their
 # configurations.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import classes
@@ -7,6 +7,7 @@ import draw
 T5 = classes.of("T5")
 MT5 = classes.of("MT5")
 UMT5 = classes.of("UMT5")
+LONGT5 = classes.of("LongT5")
 SWITCH = classes.of("SwitchTransformers")
 BART = classes.of("Bart")
 # Ids that the models use, whatever the vocabulary.
@@ -105,6 +106,7 @@ def make_config(hf, case):
     if case["class"] in SWITCH:
         return switch(hf, case)
     cls = (hf.MT5Config if case["class"] in MT5 else
+           hf.LongT5Config if case["class"] in LONGT5 else
            hf.UMT5Config if case["class"] in UMT5 else hf.T5Config)
     config = cls(
         vocab_size=case["vocab"], d_model=case["hidden"],
@@ -114,7 +116,9 @@ def make_config(hf, case):
         relative_attention_max_distance=case["max_distance"],
         layer_norm_epsilon=case["eps"], decoder_start_token_id=0,
         feed_forward_proj=("gated-" if case["gated"] else "") + case["act"])
-    if cls is hf.T5Config:
+    if cls is hf.LongT5Config:
+        config.local_radius = 1 + case["seed"] % 20
+    if cls in (hf.T5Config, hf.LongT5Config):
         config.scale_decoder_outputs = case["scaled"]
     return config
 

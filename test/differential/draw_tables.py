@@ -24,6 +24,7 @@ ENCODERS = {
     "debertav2": "DebertaV2", "deberta": "Deberta",
     "jina3": "JinaEmbeddingsV3", "ultrabert": "Ultrabert",
     "privacyfilter": "OpenAIPrivacyFilter", "esmc": "Esmc",
+    "longformer": "Longformer", "splinter": "Splinter",
     **draw_relatives.ENCODERS}
 DECODERS = {
     "phi3": "Phi3", "smollm3": "SmolLM3", "starcoder2": "Starcoder2",
@@ -58,7 +59,7 @@ DECODERS = {
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
     "pegasus": "Pegasus", "m2m": "M2M100", "marian": "Marian", "mvp": "Mvp",
-    "bigbirdpegasus": "BigBirdPegasus",
+    "bigbirdpegasus": "BigBirdPegasus", "led": "LED", "fsmt": "FSMT",
     **draw_relatives.PAIRS}
 ALL = {**ENCODERS, **DECODERS, **PAIRS}
 CLASSES = {family: draw_relatives.CLASSES.get(family) or classes.of(stem)
@@ -70,14 +71,14 @@ FIRST = ("MPNetModel", "MPNetForSequenceClassification",
          "FlaubertForSequenceClassification", "FlaubertForMultipleChoice",
          "EsmModel", "EsmForSequenceClassification",
          "UltrabertForSequenceClassification",
-         "EsmcForSequenceClassification")
+         "EsmcForSequenceClassification", "LongformerModel")
 # Scores have terms of distances.
 RELATIVE = ("debertav2", "deberta")
 # Whose folders may be those of sentence encoders.
 SENTENCES = ("DistilBertModel", "RobertaModel", "NomicBertModel")
 # Positions begin after the pad token, which is 1.
 AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet",
-                 "prelayernorm", "xlmrobertaxl", "esm")
+                 "prelayernorm", "xlmrobertaxl", "esm", "longformer")
 WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "flaubert", "modernbert",
                  "eurobert", "bertgeneration", "esm", "ultrabert",
                  "privacyfilter", "esmc")
@@ -222,6 +223,8 @@ def draw_case(random, cls):
             case["inner"] = random.choice((1, 1, 2, 3))
         if family in ("modernbert", "ultrabert", "privacyfilter"):
             case["window"] = random.choice((2, 6, 30))
+        if family == "longformer":  # transformers runs none of 2
+            case["window"] = random.choice((4, 6, 30))
         if cls in SENTENCES:
             case["sentence"] = random.choice((None,) + sentence.POOLINGS)
             case["projected"] = random.choice((None, 7, 16, 40))
@@ -238,7 +241,7 @@ def draw_case(random, cls):
             if case["absolute"] == 0:
                 case["given_positions"] = False
         if family in RELATIVE + ("mpnet", "modernbert", "ultrabert", "xlnet",
-                                 "privacyfilter"):
+                                 "privacyfilter", "longformer"):
             case["rows"] = without_holes(case["rows"])
         if cls in FIRST or family in RELATIVE and "Choice" in cls or \
                 family in RELATIVE and "Sequence" in cls:  # it is asked for the first token, which must be
@@ -249,9 +252,14 @@ def draw_case(random, cls):
         case = draw_pairs.draw_case(random, alike(family, cls))
         if cls == "MvpForSequenceClassification":
             case["labels"] = random.choice((1, 2, 3))
-        if cls == "MarianModel":  # it stores the positions that it computes,
-            # rounded as the rest
+        if family == "led":
+            case["rows"] = without_holes(case["rows"])
+            case["window"] = random.choice((4, 6, 12))
+        if cls == "MarianModel" or family == "fsmt":  # it stores the
+            # positions that it computes, rounded as the rest
             case["dtype"] = "float32"
+        if family == "fsmt":  # without one it hides pad tokens
+            case["given_mask"] = True
     else:
         case = draw_llama.draw_case(random, alike(family, cls))
         case["both_sides"] = False
@@ -348,6 +356,8 @@ def encoder_config(hf, family, case):
                     sliding_window=case["window"],
                     prediction_head_size=1 + case["seed"] % 40,
                     classifier_pooling=("cls", "mean")[case["seed"] % 2])
+    if family == "longformer":
+        keys["attention_window"] = windows_of(case)
     if family == "bigbird":
         keys.update(use_bias=case["scale"], bos_token_id=None,
                     eos_token_id=None, sep_token_id=None,
@@ -374,6 +384,15 @@ def encoder_config(hf, family, case):
         keys["use_task_id"] = case["scale"]
     return getattr(hf, stem + "Config")(
         **draw_relatives.encoder_keys(family, case, keys))
+
+
+def windows_of(case):
+    """One for all layers, or one of each, which divides the widest, as
+    transformers needs it."""
+    if case["seed"] % 3 == 0:
+        return case["window"]
+    return [case["window"] * (1 + (case["seed"] >> i) % 2)
+            for i in range(case["layers"])]
 
 
 def privacy_filter(hf, case, keys):
@@ -799,13 +818,21 @@ def make_config(hf, case):
         return encoder_config(hf, family, case)
     if family in DECODERS:
         return decoder_config(hf, family, case)
+    if family == "led":
+        return led(hf, case)
     # Of sines and cosines there is more than one.
-    times = 4 if family in ("m2m", "marian") else 1
+    times = 4 if family in ("m2m", "marian", "fsmt") else 1
     keys = {}
+    if family == "fsmt":  # its cache sees tokens that come later
+        keys.update(src_vocab_size=case["vocab"] + case["seed"] % 9,
+                    tgt_vocab_size=case["vocab"], use_cache=False)
+        if case["tie"]:
+            keys.update(src_vocab_size=case["vocab"], tie_word_embeddings=True)
     if case["class"].endswith("ForSequenceClassification"):
         keys["num_labels"] = case["labels"]
     return getattr(hf, ALL[family] + "Config")(
-        vocab_size=case["vocab"], d_model=times * case["hidden"],
+        **({} if family == "fsmt" else {"vocab_size": case["vocab"]}),
+        d_model=times * case["hidden"],
         encoder_layers=case["layers"], decoder_layers=case["decoder_layers"],
         encoder_attention_heads=case["heads"],
         decoder_attention_heads=case["decoder_heads"],
@@ -815,6 +842,20 @@ def make_config(hf, case):
         scale_embedding=case["scale_embedding"], pad_token_id=1,
         bos_token_id=0, eos_token_id=2, decoder_start_token_id=2,
         forced_eos_token_id=case["forced_eos"], **keys)
+
+
+def led(hf, case):
+    """The encoder has room for what transformers puts behind its rows."""
+    return hf.LEDConfig(
+        vocab_size=case["vocab"], d_model=case["hidden"],
+        encoder_layers=case["layers"], decoder_layers=case["decoder_layers"],
+        encoder_attention_heads=case["heads"],
+        decoder_attention_heads=case["decoder_heads"],
+        encoder_ffn_dim=case["width"], decoder_ffn_dim=case["decoder_width"],
+        max_encoder_position_embeddings=case["positions"] + 24,
+        max_decoder_position_embeddings=case["positions"],
+        attention_window=windows_of(case), activation_function=case["act"],
+        forced_eos_token_id=case["forced_eos"])
 
 
 def make_inputs(torch, case):

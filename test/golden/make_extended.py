@@ -4,7 +4,8 @@ import transformers as hf
 
 from inputs import VOCAB
 from make_families import (MOST, buckets, decoder, delta, encoder,
-                           latent, moe, write_decoders, write_encoders)
+                           latent, moe, pair, write_decoders,
+                           write_encoders, write_pairs_of)
 
 
 def without(keys, *gone):
@@ -184,7 +185,30 @@ ENCODERS = (
     ("esmc-cls", hf.EsmcForSequenceClassification, hf.EsmcConfig(**decoder(
         num_key_value_heads=3, num_labels=4, attention_bias=True,
         mlp_bias=True)), ("ragged", "left"), 0),
+    ("splinter-model", hf.SplinterModel, hf.SplinterConfig(**encoder(
+        hidden_act="gelu_new", type_vocab_size=3)), MOST, 3),
 )
+
+
+def fsmt(**changes):
+    """Two vocabularies. Without its cache transformers sees what is before a
+    token and nothing else."""
+    keys = pair(**dict(dict(src_vocab_size=VOCAB + 6, tgt_vocab_size=VOCAB,
+                            decoder_start_token_id=2, use_cache=False,
+                            num_beams=1),
+                       **changes))
+    del keys["vocab_size"]
+    return keys
+
+
+PAIRS = (
+    ("fsmt-lm", hf.FSMTForConditionalGeneration, hf.FSMTConfig(**fsmt())),
+    ("fsmt-model", hf.FSMTModel, hf.FSMTConfig(**fsmt(
+        src_vocab_size=VOCAB, tie_word_embeddings=True, d_model=34,
+        scale_embedding=False, activation_function="gelu"))),
+)
+# Without a mask its pad tokens of the decoder are hidden all the same.
+MASKED = ("ragged", "left", "longest")
 # A window counts columns; a state is of all tokens.
 DISTANCES = ("graniteswa-lm", "granitemoeswa-lm", "afmoe-lm", "olmohybrid-lm",
              "olmohybrid-nope", "lfm3-lm", "lfm3-plain", "flint-lm",
@@ -199,3 +223,4 @@ SCALES = {"gemma4-lm": dict(layer=1.2)}
 def write(out):
     write_decoders(out, DECODERS, 1251, DISTANCES, SCALES, relative=RELATIVE)
     write_encoders(out, ENCODERS, 1301)
+    write_pairs_of(out, PAIRS, 1351, (), {}, MASKED)

@@ -652,7 +652,7 @@ def positions_of(config):
     first = 0
     if config.model_type in ("roberta", "xlm-roberta", "camembert",
                              "data2vec-text", "mpnet", "roberta-prelayernorm",
-                             "xlm-roberta-xl", "esm"):
+                             "xlm-roberta-xl", "esm", "longformer"):
         first = config.pad_token_id + 1
     return config.max_position_embeddings - first
 
@@ -776,7 +776,7 @@ def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
 
 
 def write_pairs_of(out, models=PAIRS, first=601, counting=COUNTING,
-                   scales=SCALES):
+                   scales=SCALES, cases=PAIR):
     for index, (name, cls, config) in enumerate(models):
         if not out.wants(name):
             continue
@@ -785,9 +785,9 @@ def write_pairs_of(out, models=PAIRS, first=601, counting=COUNTING,
             **dict(token=0.3, position=1.5, bias=0.06, cross=0.3),
             **scales.get(name, {})}))
         model = out.load(cls, name)
-        write_pairs(out.folder(name), model, PAIR, seed)
-        if name in REPEATING:
-            out.add(name, PAIR)
+        write_pairs(out.folder(name), model, cases, seed)
+        if name in REPEATING or not model.can_generate():
+            out.add(name, cases)
             continue
         set_generation(model, pad_token_id=config.pad_token_id,
                        decoder_start_token_id=config.decoder_start_token_id)
@@ -805,7 +805,7 @@ def write_pairs_of(out, models=PAIRS, first=601, counting=COUNTING,
                         (sequences[:, 1:] == config.pad_token_id).any())))
 
         inputs, _ = find_greedy(model, draw, 100 * seed, accept=accept)
-        out.add(name, PAIR, [
+        out.add(name, cases, [
             out.write_step(name, model, "generate-left", inputs, "none")])
 
 

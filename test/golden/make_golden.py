@@ -7,7 +7,7 @@ transformers 5.23.0. --families: only the models of make_families.py,
 make_relatives.py, make_mamba.py, make_switch.py, make_kimi.py,
 make_sentence.py, make_papers.py, make_tiles.py, make_distant.py,
 make_groupwise.py, make_streams.py, make_memories.py, make_text_parts.py,
-make_pictures.py and make_extended.py, or
+make_pictures.py, make_local.py and make_extended.py, or
 those of them with these names.
 
 Each model is a folder under models/ with inputs-CASE.safetensors and
@@ -28,6 +28,7 @@ import make_families
 import make_groupwise
 import make_kimi
 import make_llama
+import make_local
 import make_memories
 import make_mamba
 import make_extended
@@ -289,6 +290,7 @@ def main():
     make_relatives.write(out)
     make_mamba.write(out)
     make_extended.write(out)
+    make_local.write(out)
     make_switch.write(out)
     make_kimi.write(out)
     make_sentence.write(out)

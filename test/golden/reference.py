@@ -40,6 +40,9 @@ def randomize(model, generator, token=0.7, position=0.7, layer=1.3, bias=0.3,
             if not value.requires_grad and model.config.model_type in (
                     "marian", "roformer"):
                 continue  # their positions are what they are
+            if (model.config.model_type == "fsmt" and
+                    "embed_positions" in name):
+                continue  # likewise
             if (has(name, "LayerNorm", "ln_", "norm") and
                     name.endswith("weight")):
                 value.copy_(1 + 0.3 * noise)

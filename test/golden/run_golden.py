@@ -28,18 +28,20 @@ POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
              "jamba": laws.UNSAID,
              "switch_transformers": laws.RELATIVE,
              "m2m_100": laws.RELATIVE, "umt5": laws.RELATIVE,
+             "longt5": laws.RELATIVE, "fsmt": laws.RELATIVE,
              "mass": laws.RELATIVE, "transformer-xl": laws.UNSAID,
              "gtrxl": laws.UNSAID, "xlnet": laws.UNSAID,
              "din": laws.UNSAID, "transfo-xl": laws.UNSAID,
              **dict.fromkeys(("bart", "mbart", "plbart", "blenderbot",
                               "blenderbot-small", "pegasus", "bigbird_pegasus",
-                              "marian", "mvp", "transformer",
+                              "marian", "mvp", "led", "transformer",
                               "annotated-transformer"), laws.COLUMNS)}
 AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
-                 "mpnet", "roberta-prelayernorm", "xlm-roberta-xl", "esm")
+                 "mpnet", "roberta-prelayernorm", "xlm-roberta-xl", "esm",
+                 "longformer")
 # Encoders with biases or windows of distances, or with blocks.
 COUNTING = ("mpnet", "modernbert", "deberta", "deberta-v2", "nezha",
-            "big_bird", "xlnet")
+            "big_bird", "xlnet", "longformer")
 # What makes a token depend on those before it, or on their number.
 RULES = {"no_repeat_ngram_size", "repetition_penalty", "min_length",
          "min_new_tokens"}

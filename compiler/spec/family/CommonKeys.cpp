@@ -77,8 +77,10 @@ void family::readCommonKeys(Config &config, std::string_view kind,
   }
   for (std::string_view key :
        {"text_config", "decoder", "generator", "text_encoder"}) {
-    config.refuseContent(key, "the configuration of this model type has no "
-                              "other one inside");
+    if (!decided.count(std::string(key))) {
+      config.refuseContent(key, "the configuration of this model type has no "
+                                "other one inside");
+    }
   }
   if (!decided.count("attention_chunk_size")) {
     config.refuseContent("attention_chunk_size",

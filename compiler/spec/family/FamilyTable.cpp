@@ -76,7 +76,8 @@ std::optional<Json> readMerged(std::string_view name, int depth,
     return std::nullopt;
   }
   // Model types, classes and what tells them apart are a table's own.
-  for (const char *own : {"model_type", "classes", "guess", "preset"}) {
+  for (const char *own :
+       {"model_type", "classes", "refuse_classes", "guess", "preset"}) {
     base->remove(own);
   }
   patchTable(*base, *table);

@@ -322,3 +322,47 @@ std::optional<Json> family::layerHeadsRule(Instantiator &made,
   }
   return overrides;
 }
+
+/// The widths of both sides together that the hole's key has, by layer: an even
+/// number, or a list of one for each layer. Empty after a fault.
+static std::vector<Json> widthsByLayer(Instantiator &made, const Json &hole) {
+  const std::string &key = hole.find("key")->text;
+  Config &config = made.config;
+  int64_t layers = countLayers(made, hole);
+  const Json *given = config.value(key);
+  Json one = given ? *given : *hole.find("default");
+  std::vector<Json> widths =
+      one.isArray() ? one.items : std::vector<Json>(size_t(layers), one);
+  if (int64_t(widths.size()) != layers) {
+    config.fault(key, "expected a number, or a list with one for each of the " +
+                          std::to_string(layers) + " layers, got " +
+                          std::to_string(widths.size()));
+    return {};
+  }
+  for (const Json &width : widths) {
+    if (!width.isInteger() || width.integer < 1 || width.integer % 2 != 0 ||
+        width.integer > spec::maxRows) {
+      config.faultAt(width, "expected an even number above 0 (half of it is to "
+                            "each side), got " +
+                                spec::describe(width));
+      return {};
+    }
+  }
+  return widths;
+}
+
+std::optional<Json> family::layerWindowsRule(Instantiator &made,
+                                             const Json &hole) {
+  std::map<int64_t, std::vector<Json>> layersOf;
+  int64_t layer = 0;
+  for (const Json &width : widthsByLayer(made, hole)) {
+    layersOf[width.integer / 2].emplace_back(layer++);
+  }
+  Json overrides = Json::array();
+  for (auto &[side, layers] : layersOf) {
+    overrides.items.push_back(
+        overrideAttention(std::move(layers), "window",
+                          makeObject({{"left", side}, {"right", side}})));
+  }
+  return overrides;
+}

@@ -37,6 +37,7 @@ const std::vector<Rule> &allRules() {
       {"layer_kinds", layerKindsRule, {"layer_types"}},
       {"layer_thetas", layerThetasRule, {}},
       {"layer_heads", layerHeadsRule, {}},
+      {"layer_windows", layerWindowsRule, {}},
       {"layer_config", layerConfigRule, {"per_layer_config", "layer_types"}},
       {"last_layers", lastLayersRule, {}},
       {"layer_count", layerCountRule, {"layer_types"}},

@@ -95,6 +95,11 @@ std::optional<spec::Json> layerThetasRule(Instantiator &, const spec::Json &);
 /// other overrides behind them.
 std::optional<spec::Json> layerHeadsRule(Instantiator &, const spec::Json &);
 
+/// {"layers", "key", "default"}: overrides with a window of so many positions
+/// to both sides together, half to each: one number, or a list of one for each
+/// layer.
+std::optional<spec::Json> layerWindowsRule(Instantiator &, const spec::Json &);
+
 /// {"layers", "of", "every", "key", "known", "usual", "else"}: the number that
 /// transformers' per_layer_config has under `key` for the layers of type `of`
 /// (by layer_types, or the last of each `every`), the same for all of them;

@@ -231,6 +231,9 @@ void SpecReader::readPosition(const Json &position) {
   result.rows = sizeOf(position, "rows").value_or(0);
   bool hasLimit = root.at({"dims", "max_positions"});
   int64_t wanted = model.maxPositions + skipped;
+  // A stack of two may have shorter sequences than the other.
+  bool isOfPair = model.kind == Kind::EncoderDecoder;
+  int64_t least = std::max(isOfPair ? 0 : wanted, skipped + 1);
   if (!rows && !hasLimit) {
     error(position.place.child("rows"), BadType,
           "expected the number of positions (here or in dims.max_positions), "
@@ -238,16 +241,17 @@ void SpecReader::readPosition(const Json &position) {
   } else if (!rows) {
     result.rows = wanted;
   } else if (!hasLimit && result.rows > skipped) {
-    model.maxPositions = result.rows - skipped;
-  } else if (result.rows > 0 && result.rows < std::max(wanted, skipped + 1)) {
+    int64_t other = isOfPair ? model.maxPositions : 0;
+    model.maxPositions = std::max(other, result.rows - skipped);
+  } else if (result.rows > 0 && result.rows < least) {
+    bool isFromPad = result.ids == Position::Ids::FromPad;
     error(rows->place, TableTooSmall,
-          "expected at least " + std::to_string(std::max(wanted, skipped + 1)) +
-              " (max_positions " + std::to_string(model.maxPositions) +
-              (result.ids == Position::Ids::FromPad ? " + 1 + tokens.pad "
-                                                    : " + offset ") +
-              std::to_string(result.ids == Position::Ids::FromPad ? skipped - 1
-                                                                  : skipped) +
-              "), got " + std::to_string(result.rows));
+          "expected at least " + std::to_string(least) + " (" +
+              (isOfPair ? "1" : "max_positions ") +
+              (isOfPair ? "" : std::to_string(model.maxPositions)) +
+              (isFromPad ? " + 1 + tokens.pad " : " + offset ") +
+              std::to_string(isFromPad ? skipped - 1 : skipped) + "), got " +
+              std::to_string(result.rows));
   }
   readSinusoid(position, result);
   stack->embeddings.position = result;

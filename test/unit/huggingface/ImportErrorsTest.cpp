@@ -90,6 +90,14 @@ TEST(ImportErrors, UnknownClass) {
             "GPT2ForQuestionAnswering), got \"GPT2DoubleHeadsModel\"");
 }
 
+TEST(ImportErrors, ClassThatIsRefusedWithAReason) {
+  EXPECT_EQ(messagesOf("{\"model_type\": \"splinter\", \"architectures\": "
+                       "[\"SplinterForQuestionAnswering\"]}"),
+            "DIR/config.json:1:46: /architectures/0: expected a class that tfc "
+            "imports (tfc has no scores of all tokens by the row of a "
+            "question's token), got \"SplinterForQuestionAnswering\"");
+}
+
 TEST(ImportErrors, AllFaultsOfTheConfigAtOnce) {
   EXPECT_EQ(
       messagesOf("{\"model_type\": \"bert\",\n"

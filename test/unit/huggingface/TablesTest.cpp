@@ -36,6 +36,26 @@ TEST(Tables, EveryClassOfAnEmptyConfig) {
   }
 }
 
+/// What a configuration has of generation though no file says it; a
+/// generation_config.json says it all.
+TEST(Tables, SettingsOfGeneration) {
+  spec::Diagnostics diagnostics;
+  family::Table table = family::loadTable("fsmt", diagnostics).value();
+  const spec::Json keys = spec::Json::object(), none = keys;
+  const spec::Json *const saved[] = {nullptr, &none};
+  rt::TensorFiles files;
+  for (const spec::Json *generation : saved) {
+    family::Config config(keys, diagnostics);
+    huggingface::Source source = {config, keys, generation, files, diagnostics};
+    spec::Json made = huggingface::makeSpec(source, table, "fsmt",
+                                            "FSMTForConditionalGeneration");
+    const spec::Json *beams = made.at({"generation", "num_beams"});
+    ASSERT_EQ(beams != nullptr, generation == nullptr);
+    EXPECT_TRUE(!beams || *beams == spec::Json(5));
+  }
+  expectNone(diagnostics, "fsmt");
+}
+
 /// A guess is a class that some table of the model type has.
 TEST(Tables, GuessesAreClasses) {
   spec::Diagnostics diagnostics;

@@ -115,6 +115,26 @@ TEST(EncoderDecoder, Heads) {
   EXPECT_EQ(model.tokens.decoderStart, 2);
 }
 
+/// The longest sequence is that of the longer table; the other stack ends
+/// where its own does.
+TEST(EncoderDecoder, PositionsOfEachStack) {
+  auto position = [](const std::string &rows) {
+    return "\"position\": {\"kind\": \"learned\", \"rows\": " + rows +
+           ", \"offset\": 2}";
+  };
+  auto tables = [&](const std::string &encoder, const std::string &decoder) {
+    return Edits{{"\"scale\": \"sqrt_hidden\"}},",
+                  "\"scale\": \"sqrt_hidden\"}, " + position(encoder) + "},"},
+                 {"{\"use\": \"shared.token\"}},",
+                  "{\"use\": \"shared.token\"}, " + position(decoder) + "},"}};
+  };
+  ModelSpec model = read(encoderDecoderSpec, tables("40", "25"));
+  EXPECT_EQ(model.maxPositions, 38);
+  EXPECT_EQ(model.encoder->embeddings.position->rows, 40);
+  EXPECT_EQ(model.decoder->embeddings.position->rows, 25);
+  EXPECT_EQ(read(encoderDecoderSpec, tables("25", "40")).maxPositions, 38);
+}
+
 TEST(EncoderDecoder, DefaultOutputs) {
   ModelSpec model =
       read(encoderDecoderSpec,

@@ -425,6 +425,26 @@ TEST(Rules, HeadsOfLayers) {
             "the 3 layers, got 4");
 }
 
+TEST(Rules, WindowsOfLayers) {
+  const char *hole = R"({"$rule": "layer_windows", "layers": 3, "key": "w",
+      "default": 8})";
+  EXPECT_EQ(made(hole, "{}"), R"([{"layers": [0, 1, 2], "set": {"attn": )"
+                              R"({"window": {"left": 4, "right": 4}}}}])");
+  EXPECT_EQ(made(hole, R"({"w": [6, 2, 6]})"), R"([
+  {"layers": [1], "set": {"attn": {"window": {"left": 1, "right": 1}}}},
+  {"layers": [0, 2], "set": {"attn": {"window": {"left": 3, "right": 3}}}}
+])");
+  EXPECT_EQ(made(hole, R"({"w": [6, 2]})"),
+            "config.json:1:7: /w: expected a number, or a list with one for "
+            "each of the 3 layers, got 2");
+  EXPECT_EQ(made(hole, R"({"w": [6, 3, 6]})"),
+            "config.json:1:11: /w/1: expected an even number above 0 (half of "
+            "it is to each side), got 3");
+  EXPECT_EQ(made(hole, R"({"w": 0})"),
+            "config.json:1:7: /w: expected an even number above 0 (half of it "
+            "is to each side), got 0");
+}
+
 TEST(Rules, NumbersOfATypeOfLayers) {
   const char *hole = R"({"$rule": "layer_config", "layers": 3, "every": 3,
       "of": "full_attention", "key": "head_dim", "usual": 8,

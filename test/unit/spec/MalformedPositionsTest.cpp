@@ -29,6 +29,14 @@ INSTANTIATE_TEST_SUITE_P(
              {{"{\"token\": {\"rows\": 30}}", "{\"token\": {\"rows\": 29}}"}},
              "s.json:10:32: /shared/token/rows: expected at least 30 "
              "(dims.vocab), got 29 [TFC020]\n"},
+        Case{"PositionTableOfAPairTooSmall",
+             encoderDecoderSpec,
+             {{"{\"use\": \"shared.token\"}}",
+               "{\"use\": \"shared.token\"}, \"position\": {\"kind\": "
+               "\"learned\", \"rows\": 2, \"offset\": 2}}"},
+              {"\"dims\": {", "\"dims\": {\"max_positions\": 9, "}},
+             "s.json:26:94: /decoder/embeddings/position/rows: expected at "
+             "least 3 (1 + offset 2), got 2 [TFC020]\n"},
         Case{"SharedTableMissing",
              encoderDecoderSpec,
              {{"  \"shared\": {\"token\": {\"rows\": 30}},\n", ""},
