@@ -1,0 +1,54 @@
+// Specs with faults in rows of floats that stand beside a table's.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/unit/spec/MalformedSpec.h"
+
+static const char segments[] =
+    "\"segments\": [\n        {\"name\": \"kind\", \"rows\": 2, \"input\": "
+    "\"token_type_ids\", \"default\": 0}\n      ],\n";
+
+/// Patches in place of the segments, and `more` behind them.
+static std::pair<std::string, std::string> patches(const std::string &more) {
+  return {segments, "\"patches\": {\"width\": 5}" + more + ",\n"};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Patches, MalformedSpec,
+    testing::Values(
+        Case{"WithoutAWidth",
+             encoderSpec,
+             {{segments, "\"patches\": {},\n"}},
+             "s.json:10:18: /encoder/embeddings/patches/width: expected "
+             "\"width\", got nothing [TFC003]\n"},
+        Case{"BesideSegments",
+             encoderSpec,
+             {{"\"token\": {\"rows\": 30},",
+               "\"token\": {\"rows\": 30}, \"patches\": {\"width\": 5},"}},
+             "s.json:10:19: /encoder/embeddings/segments: expected no "
+             "\"segments\" (patches have none), got an array [TFC024]\n"},
+        Case{"OfAScaledTable",
+             encoderSpec,
+             {patches(""),
+              {"\"token\": {\"rows\": 30}",
+               "\"token\": {\"rows\": 30, \"scale\": 2}"}},
+             "s.json:8:39: /encoder/embeddings/token/scale: expected no "
+             "\"scale\" (patches stand beside the table's rows), got 2 "
+             "[TFC024]\n"},
+        Case{"WhosePositionsAreOfIds",
+             encoderSpec,
+             {patches(""),
+              {"\"rows\": 18, \"offset\": 2", "\"ids\": \"from_pad\""}},
+             "s.json:9:49: /encoder/embeddings/position/ids: expected "
+             "\"arange\" (patches have no ids), got \"from_pad\" [TFC024]\n"},
+        Case{"InADecoder",
+             decoderSpec,
+             {{"\"token\": {}", "\"token\": {}, \"patches\": {\"width\": 5}"}},
+             "s.json:6:44: /decoder/embeddings/patches: expected no patches "
+             "but in a model that is an encoder (not supported by this tfc), "
+             "got an object [TFC090]\n"},
+        Case{"WhoseHeadLooksForIds",
+             encoderSpec,
+             {patches(""), {"\"at\": \"first\"", "\"at\": \"last_nonpad\""}},
+             "s.json:31:28: /heads/pooler/steps/0/at: expected first, "
+             "first_visible or last_visible (patches have no ids), got "
+             "\"last_nonpad\" [TFC036]\n"}),
+    nameOf);
