@@ -33,7 +33,7 @@ def of(stem):
 
 def generates(name):
     """Whether its name says that it makes text."""
-    return name.endswith(("ForCausalLM", "LMHeadModel", "MTModel",
+    return name.endswith(("ForCausalLM", "LMHeadModel", "MarianMTModel",
                           "ForConditionalGeneration", "GenerationDecoder"))
 
 

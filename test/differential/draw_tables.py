@@ -154,7 +154,7 @@ def alike(family, cls):
     if family in DECODERS:
         return "Llama" + ("ForCausalLM" if classes.generates(cls)
                           else "Model")
-    if cls.endswith("MTModel"):
+    if cls == "MarianMTModel":
         return "BartForConditionalGeneration"
     return "Bart" + cls[len(ALL[family]):]
 

@@ -109,7 +109,8 @@ def make_model(case, weights):
     if "decoder_rows" in case:
         if module is draw_pairs:
             draw_pairs.untie(torch, case, model)
-        if case["class"].endswith(("ForConditionalGeneration", "MTModel")):
+        if case["class"].endswith(("ForConditionalGeneration",
+                                   "MarianMTModel")):
             model.generation_config = hf.GenerationConfig(
                 **module.generation(case))
     model.to(getattr(torch, case["dtype"])).save_pretrained(
