@@ -28,6 +28,7 @@ WORKLOADS = {
     "gpt2-124m": ["prefill:1x512", "decode:1x128", "decode:4x128",
                   "decode:16x128", "decode:1x1024", "decode:4x1024",
                   "decode:16x1024"],
+    "llama-1.1b": ["prefill:1x512", "decode:1x128", "decode:4x128"],
 }
 QUICK = {"bert-base": ["encode:1x128"], "gpt2-124m": ["decode:1x128"]}
 PEERS = {
@@ -39,9 +40,12 @@ PEERS = {
     "CTranslate2": "ctranslate2_cpu.py",
     "llama.cpp": "llama_cpp_cpu.py",
 }
+# Of the ways to int4 that a peer has the faster one may be the worse one.
+FORMS = {"OpenVINO": ("32", "128"), "llama.cpp": ("Q4_0", "Q4_K_M")}
 # As tfc is fastest: beside 16 bits of f16 its arithmetic is f32.
 COMPILE_OPTIONS = {"f32": [], "f16": [], "bf16": ["--dtype", "bf16"],
-                   "int8": ["--dtype", "int8"]}
+                   "int8": ["--dtype", "int8"],
+                   "int4": ["--dtype", "int4", "--group", "32"]}
 # Of the values that all are held against.
 REFERENCE = ""
 # A round ends a turn after `least` runs and `seconds`; a workload ends after
@@ -71,7 +75,7 @@ def check_agreement(peers, reference, model, cache):
     """What pieces.difference and pieces.signal_to_noise say of each beside
     `reference`, a peer; nothing of those that gave no values."""
     config = worker.read_config(model)
-    lengths = [24, 24] if "n_positions" in config else [24, 17]
+    lengths = [24, 24] if worker.is_decoder(config) else [24, 17]
     ids, mask = worker.padded(lengths, config["vocab_size"])
     path, out = (os.path.join(cache, "check" + end) for end in (".npz", ".npy"))
     np.savez(path, ids=ids, mask=mask)
@@ -104,16 +108,23 @@ class Model:
             stem + ".packed", self.folder, threads)
         runtime = os.path.join(arguments.build, "lib", "libtfc_runtime.so")
 
-        def start(peer, dtype, log):
+        def start(peer, dtype, log, form=""):
             return turns.Peer(PEERS[peer], self.folder, arguments.cache,
                               threads, os.path.join(arguments.cache, log),
-                              dtype, TFC_RUNTIME=runtime)
+                              dtype, TFC_RUNTIME=runtime, PEER_FORM=form)
 
+        forms = FORMS if arguments.dtype == "int4" else {}
         for peer in arguments.peers:
-            self.peers[peer] = start(peer, arguments.dtype,
-                                     PEERS[peer] + ".log")
+            for form in forms.get(peer, ("",)):
+                name = f"{peer} {form}".strip()
+                self.peers[name] = start(peer, arguments.dtype,
+                                         PEERS[peer] + form + ".log", form)
+                # What the next form is made of, too, is made now.
+                if form:
+                    self.peers[name].wait_ready()
         for peer in self.peers.values():
-            peer.wait_ready()
+            if not peer.version and not peer.fault:
+                peer.wait_ready()
         # What all are held against is f32; where they are measured in that, it
         # is one of them.
         self.reference = self.peers["PyTorch"]
@@ -184,8 +195,8 @@ def parse(arguments=None):
                         default=list(PEERS))
     parser.add_argument("--dtype", choices=tuple(COMPILE_OPTIONS),
                         default="f32", help="what the checkpoint is kept in, "
-                        "and what everybody may compute in; int8: of an f32 "
-                        "checkpoint everybody makes integers")
+                        "and what everybody may compute in; int8, int4: of an "
+                        "f32 checkpoint everybody makes integers")
     parser.add_argument("--quick", action="store_true",
                         help="two workloads, one thread, few rounds")
     parser.add_argument("--commit", default=report.commit(),
@@ -197,16 +208,18 @@ def parse(arguments=None):
         if needed not in options.peers:
             options.peers.insert(0, needed)
     options.plan = QUICK_PLAN if options.quick else PLAN
+    models = pieces.models_of(options.dtype)
     chosen = QUICK if options.quick else WORKLOADS
+    chosen = {name: chosen[name] for name in models if name in chosen}
     if options.quick:
         options.threads = options.threads[:1]
-    known = [w for texts in WORKLOADS.values() for w in texts]
+    known = [w for name in models for w in WORKLOADS[name]]
     for text in options.only:
         if text not in known:
             parser.error(f"expected one of {', '.join(known)}, got {text}")
     if options.only:
         chosen = {name: [w for w in texts if w in options.only]
-                  for name, texts in WORKLOADS.items()}
+                  for name, texts in chosen.items()}
     options.workloads = {name: texts for name, texts in chosen.items() if texts}
     for name in ("build", "models", "cache", "pieces"):
         setattr(options, name, os.path.abspath(getattr(options, name)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Writes the models that are measured, with random weights, as Hugging Face
-# folders: BERT-base, the shape of all-MiniLM-L6, and GPT-2 124M with positions
-# for long contexts.
+# folders: BERT-base, the shape of all-MiniLM-L6, GPT-2 124M with positions for
+# long contexts, and a LLaMA of 1.1 billion parameters (TinyLlama's shape).
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import os
@@ -11,10 +11,11 @@ import transformers
 
 import pieces
 
-# Of int8 the checkpoint is f32: everybody makes its own integers of it.
+# Of int8 and int4 the checkpoint is f32, of which everybody makes integers.
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16,
-          "int8": torch.float32}
-# GPT-2's own 1024 positions leave none after a past of 1024.
+          "int8": torch.float32, "int4": torch.float32}
+# GPT-2's own 1024 positions leave none after a past of 1024, nor would 2048
+# after one of 8192.
 CONFIGS = {
     "minilm-l6": (transformers.BertModel, transformers.BertConfig(
         hidden_size=384, num_hidden_layers=6, num_attention_heads=12,
@@ -22,6 +23,10 @@ CONFIGS = {
     "bert-base": (transformers.BertModel, transformers.BertConfig()),
     "gpt2-124m": (transformers.GPT2LMHeadModel,
                   transformers.GPT2Config(n_positions=2048)),
+    "llama-1.1b": (transformers.LlamaForCausalLM, transformers.LlamaConfig(
+        hidden_size=2048, num_hidden_layers=22, num_attention_heads=32,
+        num_key_value_heads=4, intermediate_size=5632,
+        max_position_embeddings=16384)),
 }
 
 
@@ -50,11 +55,11 @@ def write(name, folder, dtype):
 def main():
     parser = argparse.ArgumentParser(description="writes random models")
     parser.add_argument("folder")
-    parser.add_argument("names", nargs="*", default=list(CONFIGS),
-                        help=f"of {', '.join(CONFIGS)}; default: all")
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(CONFIGS)}; "
+                        "default: all that are measured in this type")
     parser.add_argument("--dtype", choices=list(DTYPES), default="f32")
     arguments = parser.parse_args()
-    for name in arguments.names:
+    for name in arguments.names or pieces.models_of(arguments.dtype):
         write(name, arguments.folder, arguments.dtype)
 
 

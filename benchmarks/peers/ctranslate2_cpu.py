@@ -18,9 +18,11 @@ class CTranslate2:
     version = f"ctranslate2 {ctranslate2.__version__}"
 
     def __init__(self, model, cache, threads, dtype):
+        if dtype not in TYPES:
+            raise NotImplementedError("4 bits on a CPU")
         config = worker.read_config(model)
         self.vocab = config["vocab_size"]
-        self.is_decoder = "n_positions" in config
+        self.is_decoder = worker.is_decoder(config)
         model_class = ctranslate2.Generator if self.is_decoder \
             else ctranslate2.Encoder
         self.model = model_class(

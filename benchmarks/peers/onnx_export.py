@@ -5,6 +5,8 @@ import torch
 import transformers
 from transformers.cache_utils import DynamicLayer
 
+import worker
+
 
 class Encoder(torch.nn.Module):
     def __init__(self, model):
@@ -58,14 +60,21 @@ def export_encoder(model, path):
                       "pooled": {0: "batch"}})
 
 
+def head_sizes(config):
+    """How many heads keys have, and how wide they are."""
+    count = config.num_attention_heads
+    return (getattr(config, "num_key_value_heads", count),
+            config.hidden_size // count)
+
+
 def decoder_example(config):
     """Inputs of Decoder, their names, and the names of its outputs."""
-    heads, width = config.n_head, config.n_embd // config.n_head
+    heads, width = head_sizes(config)
     batch, count, past = 2, 3, 4
     ids = torch.ones(batch, count, dtype=torch.int64)
     mask = torch.ones(batch, past + count, dtype=torch.int64)
     positions = torch.arange(past, past + count).expand(batch, count)
-    numbers = range(2 * config.n_layer)
+    numbers = range(2 * config.num_hidden_layers)
     caches = [torch.zeros(batch, heads, past, width) for _ in numbers]
     return ((ids, mask, positions, *caches),
             ["ids", "mask", "positions", *(f"past.{i}" for i in numbers)],
@@ -86,7 +95,7 @@ def export_decoder(config, model, path):
 def convert(folder, path):
     config, model = load(folder)
     with torch.no_grad():
-        if hasattr(config, "n_positions"):
+        if worker.is_decoder(worker.read_config(folder)):
             export_decoder(config, model, path)
         else:
             export_encoder(model, path)
