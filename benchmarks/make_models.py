@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Writes the models that are measured, with random weights, as Hugging Face
-# folders: BERT-base, the shape of all-MiniLM-L6, GPT-2 124M with positions for
-# long contexts, and a LLaMA of 1.1 billion parameters (TinyLlama's shape).
+# folders: BERT-base, the shapes of all-MiniLM-L6 and DeBERTa-v3-base, GPT-2
+# 124M with positions for long contexts, a LLaMA of 1.1 billion parameters
+# (TinyLlama's shape), and a Mixtral of 2.4.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import os
@@ -21,23 +22,47 @@ CONFIGS = {
         hidden_size=384, num_hidden_layers=6, num_attention_heads=12,
         intermediate_size=1536)),
     "bert-base": (transformers.BertModel, transformers.BertConfig()),
+    "deberta-v3-base": (transformers.DebertaV2Model,
+                        transformers.DebertaV2Config(
+                            vocab_size=128100, hidden_size=768,
+                            num_hidden_layers=12, num_attention_heads=12,
+                            intermediate_size=3072, type_vocab_size=0,
+                            relative_attention=True, position_buckets=256,
+                            max_relative_positions=-1, share_att_key=True,
+                            pos_att_type=["p2c", "c2p"], layer_norm_eps=1e-7,
+                            norm_rel_ebd="layer_norm",
+                            position_biased_input=False)),
     "gpt2-124m": (transformers.GPT2LMHeadModel,
                   transformers.GPT2Config(n_positions=2048)),
     "llama-1.1b": (transformers.LlamaForCausalLM, transformers.LlamaConfig(
         hidden_size=2048, num_hidden_layers=22, num_attention_heads=32,
         num_key_value_heads=4, intermediate_size=5632,
         max_position_embeddings=16384)),
+    "mixtral-2.4b": (transformers.MixtralForCausalLM,
+                     transformers.MixtralConfig(
+                         vocab_size=32000, hidden_size=2048,
+                         num_hidden_layers=12, num_attention_heads=16,
+                         num_key_value_heads=4, intermediate_size=3584,
+                         num_local_experts=8, num_experts_per_tok=2,
+                         sliding_window=None)),
 }
 
 
 def randomize(model):
     """Norms near 1, biases not 0, matrices as they are initialised: a wrong or
-    forgotten parameter shows in the outputs."""
+    forgotten parameter shows in the outputs. What a LLaMA's layers add is made
+    small beside its embeddings: else layers make noise of every rounding,
+    which those of trained models do not."""
     with torch.no_grad():
         for name, value in model.named_parameters():
             if value.dim() == 1:
                 is_scale = name.endswith("weight")
                 value.normal_(1.0 if is_scale else 0.0, 0.1)
+            elif name.endswith("embed_tokens.weight"):
+                value.normal_()
+            elif name.removesuffix(".weight").endswith(("o_proj",
+                                                         "down_proj")):
+                value /= (2 * model.config.num_hidden_layers) ** 0.5
 
 
 def write(name, folder, dtype):

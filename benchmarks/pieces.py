@@ -24,7 +24,8 @@ def models_of(dtype):
     from memory for every token: decoders, and one as large as they are for."""
     if dtype == "int4":
         return ("gpt2-124m", "llama-1.1b")
-    return ("minilm-l6", "bert-base", "gpt2-124m")
+    return ("minilm-l6", "bert-base", "gpt2-124m") + (
+        ("deberta-v3-base",) if dtype == "f32" else ())
 
 
 def name_of(model, dtype):

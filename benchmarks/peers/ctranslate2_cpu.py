@@ -10,6 +10,8 @@ import worker
 
 TYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16",
          "int8": "int8_float32"}
+# What ctranslate2_convert.py is tried with, of what it converts.
+KNOWN = ("bert", "gpt2")
 # Steps of which one is taken, when a step cannot be timed alone.
 STEPS = 8
 
@@ -21,6 +23,8 @@ class CTranslate2:
         if dtype not in TYPES:
             raise NotImplementedError("4 bits on a CPU")
         config = worker.read_config(model)
+        if config["model_type"] not in KNOWN:
+            raise NotImplementedError(config["model_type"])
         self.vocab = config["vocab_size"]
         self.is_decoder = worker.is_decoder(config)
         model_class = ctranslate2.Generator if self.is_decoder \

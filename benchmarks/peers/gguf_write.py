@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import os
+import re
 
 import gguf
 import llama_cpp
@@ -56,12 +57,18 @@ def add_llama(writer, config):
     writer.add_head_count_kv(config["num_key_value_heads"])
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
     writer.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
+    if "num_local_experts" in config:
+        writer.add_expert_count(config["num_local_experts"])
+        writer.add_expert_used_count(config["num_experts_per_tok"])
     return config["num_hidden_layers"]
 
 
 ARCHITECTURES = {"bert": (gguf.MODEL_ARCH.BERT, add_bert),
                  "gpt2": (gguf.MODEL_ARCH.GPT2, add_gpt2),
-                 "llama": (gguf.MODEL_ARCH.LLAMA, add_llama)}
+                 "llama": (gguf.MODEL_ARCH.LLAMA, add_llama),
+                 "mixtral": (gguf.MODEL_ARCH.LLAMA, add_llama)}
+# The matrices of all experts of a layer are one in GGUF.
+EXPERT = re.compile(r"(.*\.experts)\.(\d+)\.(.*)")
 
 
 def by_pairs(value, heads):
@@ -90,6 +97,23 @@ def read_tensors(path):
         yield name, value.reshape(about["shape"])
 
 
+def join_experts(tensors, count):
+    """The same with [experts, ...] in place of an expert's matrices; all of
+    the others as they come."""
+    waiting = {}
+    for name, value in tensors:
+        found = EXPERT.fullmatch(name)
+        if not found:
+            yield name, value
+            continue
+        layer, number, rest = found.groups()
+        parts = waiting.setdefault((layer, rest), {})
+        parts[int(number)] = value
+        if len(parts) == count:
+            yield f"{layer}.{rest}", np.stack([
+                waiting[layer, rest].pop(i) for i in range(count)])
+
+
 def write(folder, config, dtype, path):
     arch, add_sizes = ARCHITECTURES[config["model_type"]]
     writer = gguf.GGUFWriter(path, gguf.MODEL_ARCH_NAMES[arch])
@@ -99,7 +123,8 @@ def write(folder, config, dtype, path):
     writer.add_tokenizer_model("none")
     writer.add_vocab_size(config["vocab_size"])
     names = gguf.get_tensor_name_map(arch, layers)
-    for name, value in read_tensors(os.path.join(folder, "model.safetensors")):
+    tensors = read_tensors(os.path.join(folder, "model.safetensors"))
+    for name, value in join_experts(tensors, config.get("num_local_experts")):
         if name.startswith(WITHOUT_USE):
             continue
         if name.endswith(TRANSPOSED):
@@ -123,9 +148,12 @@ def write(folder, config, dtype, path):
     writer.close()
 
 
-def quantize(wide, path):
+def quantize(config, wide, path):
     options = llama_cpp.llama_model_quantize_default_params()
     options.ftype = FORMS[worker.form()]
+    if not config.get("tie_word_embeddings", True):
+        # A table that is looked up alone costs no time, and in four bits 3 dB.
+        options.token_embedding_type = gguf.GGMLQuantizationType.Q8_0
     if llama_cpp.llama_model_quantize(wide.encode(), path.encode(), options):
         raise RuntimeError("it does not quantise the model")
 
@@ -142,10 +170,13 @@ def convert(folder, cache, dtype):
     """The path of the GGUF file, made when it is not there, and the
     configuration."""
     config = worker.read_config(folder)
+    if config["model_type"] not in ARCHITECTURES:
+        raise NotImplementedError(config["model_type"])
     stem = os.path.join(cache, os.path.basename(folder.rstrip("/")))
     is_int4 = dtype == "int4"
     path = once(stem + ".gguf", write, folder, config,
                 "f32" if is_int4 else dtype)
     if is_int4:
-        path = once(f"{stem}-{worker.form()}.gguf", quantize, path)
+        path = once(f"{stem}-{worker.form()}.gguf", quantize, config,
+                    path)
     return path, config

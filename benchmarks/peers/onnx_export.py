@@ -9,13 +9,15 @@ import worker
 
 
 class Encoder(torch.nn.Module):
+    """Hidden states and, where the model has a pooler, what it makes."""
+
     def __init__(self, model):
         super().__init__()
         self.model = model
 
     def forward(self, ids, mask):
         outputs = self.model(input_ids=ids, attention_mask=mask)
-        return outputs[0], outputs[1]
+        return tuple(outputs[:2])
 
 
 class Decoder(torch.nn.Module):
@@ -42,9 +44,16 @@ class Decoder(torch.nn.Module):
         return (outputs.logits, *presents)
 
 
-def load(folder, attention="eager"):
+def fast_attention(model_class):
+    """DeBERTa's terms of distances are not sdpa's."""
+    return "sdpa" if model_class._supports_sdpa else "eager"
+
+
+def load(folder, plain=True):
+    """plain: attention of products and a softmax, which fusions know."""
     config = transformers.AutoConfig.from_pretrained(folder)
     model_class = getattr(transformers, config.architectures[0])
+    attention = "eager" if plain else fast_attention(model_class)
     model = model_class.from_pretrained(folder, dtype=torch.float32,
                                         attn_implementation=attention).eval()
     return config, model
@@ -55,7 +64,8 @@ def export_encoder(model, path):
     axes = {0: "batch", 1: "length"}
     torch.onnx.export(
         Encoder(model), (ids, ids), path, dynamo=False, opset_version=18,
-        input_names=["ids", "mask"], output_names=["hidden", "pooled"],
+        input_names=["ids", "mask"], output_names=["hidden", "pooled"][
+            :1 + hasattr(model, "pooler")],
         dynamic_axes={"ids": axes, "mask": axes, "hidden": axes,
                       "pooled": {0: "batch"}})
 

@@ -15,7 +15,8 @@ import worker
 
 # The fusions that are for a model; its own are for heads of keys and norms
 # without a mean.
-FUSIONS = {"bert": "bert", "gpt2": "gpt2", "llama": "qwen3"}
+FUSIONS = {"bert": "bert", "deberta-v2": "bert", "gpt2": "gpt2",
+           "llama": "qwen3"}
 
 
 def optimize(folder, cache, config):

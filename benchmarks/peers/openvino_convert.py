@@ -22,7 +22,7 @@ def convert_encoder(model):
     graph = openvino.convert_model(onnx_export.Encoder(model),
                                    example_input=(ids, ids))
     name_ports(graph.inputs, ["ids", "mask"])
-    name_ports(graph.outputs, ["hidden", "pooled"])
+    name_ports(graph.outputs, ["hidden", "pooled"])  # one where no pooler is
     return graph
 
 
@@ -70,7 +70,7 @@ def start_empty(graph):
 
 
 def convert(folder, path):
-    config, model = onnx_export.load(folder, "sdpa")
+    config, model = onnx_export.load(folder, plain=False)
     with torch.no_grad():
         graph = (convert_decoder(config, model)
                  if worker.is_decoder(worker.read_config(folder))

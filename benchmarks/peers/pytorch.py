@@ -4,6 +4,7 @@
 import torch
 import transformers
 
+import onnx_export
 import worker
 
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16,
@@ -92,7 +93,8 @@ class PyTorch:
         self.vocab = config.vocab_size
         model_class = getattr(transformers, config.architectures[0])
         self.model = model_class.from_pretrained(
-            model, dtype=DTYPES[dtype], attn_implementation="sdpa").eval()
+            model, dtype=DTYPES[dtype],
+            attn_implementation=onnx_export.fast_attention(model_class)).eval()
         if dtype == "int8":
             self.model = quantize(self.model)
         if dtype == "int4":
