@@ -25,9 +25,12 @@ WORKLOADS = {
     "minilm-l6": ["encode:1x16", "encode:" + SENTENCES],
     "bert-base": ["encode:1x128", "encode:1x384",
                   "encode:12,24,40,57,73,90,111,128"],
+    "deberta-v3-base": ["encode:1x128", "encode:1x512"],
     "gpt2-124m": ["prefill:1x512", "decode:1x128", "decode:4x128",
                   "decode:16x128", "decode:1x1024", "decode:4x1024",
                   "decode:16x1024"],
+    "mixtral-2.4b": ["decode:1x128", "decode:8x128"],
+    "llama-1.1b": ["prefill:1x512", "decode:1x128", "decode:4x128"],
 }
 QUICK = {"bert-base": ["encode:1x128"], "gpt2-124m": ["decode:1x128"]}
 PEERS = {
@@ -39,11 +42,12 @@ PEERS = {
     "CTranslate2": "ctranslate2_cpu.py",
     "llama.cpp": "llama_cpp_cpu.py",
 }
+# Of the ways to int4 that a peer has the faster one may be the worse one.
+FORMS = {"OpenVINO": ("32", "128"), "llama.cpp": ("Q4_0", "Q4_K_M")}
 # As tfc is fastest: beside 16 bits of f16 its arithmetic is f32.
 COMPILE_OPTIONS = {"f32": [], "f16": [], "bf16": ["--dtype", "bf16"],
-                   "int8": ["--dtype", "int8"]}
-# Of the values that all are held against.
-REFERENCE = ""
+                   "int8": ["--dtype", "int8"],
+                   "int4": ["--dtype", "int4", "--group", "32"]}
 # A round ends a turn after `least` runs and `seconds`; a workload ends after
 # `rounds`, or `least_rounds` and `piece_seconds`.
 PLAN = {"rounds": 9, "least_rounds": 4, "piece_seconds": 45, "seconds": 0.4,
@@ -67,28 +71,29 @@ def compile_model(build, model, cache, options):
             "bytes": os.path.getsize(stem + ".so")}
 
 
-def check_agreement(peers, reference, model, cache):
-    """What pieces.difference and pieces.signal_to_noise say of each beside
-    `reference`, a peer; nothing of those that gave no values."""
+def values_of(peer, model, cache):
+    """The values of a small batch that all have in common, None of a peer
+    that gives none."""
     config = worker.read_config(model)
-    lengths = [24, 24] if "n_positions" in config else [24, 17]
+    lengths = [24, 24] if worker.is_decoder(config) else [24, 17]
     ids, mask = worker.padded(lengths, config["vocab_size"])
     path, out = (os.path.join(cache, "check" + end) for end in (".npz", ".npy"))
     np.savez(path, ids=ids, mask=mask)
-    def ask(peer):
-        if peer.fault or not peer.ask(check=path, out=out):
-            return None
-        return np.load(out)
-
-    values = {name: ask(peer) for name, peer in peers.items()}
-    values[REFERENCE] = ask(reference)
+    if peer.fault or not peer.ask(check=path, out=out):
+        return None
     # Logits have one position a sequence, hidden states all that exist.
-    kept = {name: (value[mask == 1] if value.shape[1] == mask.shape[1]
-                   else value).ravel().tolist()
-            for name, value in values.items() if value is not None}
-    expected = kept.pop(REFERENCE)
+    value = np.load(out)
+    return (value[mask == 1] if value.shape[1] == mask.shape[1]
+            else value).ravel().tolist()
+
+
+def check_agreement(peers, expected, model, cache):
+    """What pieces.difference and pieces.signal_to_noise say of each beside
+    the expected values; nothing of those that gave none."""
+    values = {name: values_of(peer, model, cache)
+              for name, peer in peers.items()}
     return tuple({name: measure(value, expected)
-                  for name, value in kept.items()}
+                  for name, value in values.items() if value is not None}
                  for measure in (pieces.difference, pieces.signal_to_noise))
 
 
@@ -104,25 +109,37 @@ class Model:
             stem + ".packed", self.folder, threads)
         runtime = os.path.join(arguments.build, "lib", "libtfc_runtime.so")
 
-        def start(peer, dtype, log):
+        def start(peer, dtype, log, form=""):
             return turns.Peer(PEERS[peer], self.folder, arguments.cache,
                               threads, os.path.join(arguments.cache, log),
-                              dtype, TFC_RUNTIME=runtime)
+                              dtype, TFC_RUNTIME=runtime, PEER_FORM=form)
 
-        for peer in arguments.peers:
-            self.peers[peer] = start(peer, arguments.dtype,
-                                     PEERS[peer] + ".log")
-        for peer in self.peers.values():
-            peer.wait_ready()
-        # What all are held against is f32; where they are measured in that, it
-        # is one of them.
-        self.reference = self.peers["PyTorch"]
+        # What all are held against is f32; where nobody is measured in that, it
+        # leaves its memory to those who are.
+        self.expected = None
         if arguments.dtype != "f32":
-            self.reference = start("PyTorch", "f32", "reference.log")
-            self.reference.wait_ready()
+            reference = start("PyTorch", "f32", "reference.log")
+            reference.wait_ready()
+            self.expected = values_of(reference, self.folder,
+                                      arguments.cache)
+            reference.close()
+        forms = FORMS if arguments.dtype == "int4" else {}
+        for peer in arguments.peers:
+            for form in forms.get(peer, ("",)):
+                name = f"{peer} {form}".strip()
+                self.peers[name] = start(peer, arguments.dtype,
+                                         PEERS[peer] + form + ".log", form)
+                # What the next form is made of, too, is made now.
+                if form:
+                    self.peers[name].wait_ready()
+        for peer in self.peers.values():
+            if not peer.version and not peer.fault:
+                peer.wait_ready()
 
     def check(self, cache):
-        return check_agreement(self.peers, self.reference, self.folder, cache)
+        expected = self.expected or values_of(self.peers["PyTorch"],
+                                              self.folder, cache)
+        return check_agreement(self.peers, expected, self.folder, cache)
 
     def measure(self, workload, plan, lock):
         for name, peer in self.peers.items():
@@ -134,7 +151,7 @@ class Model:
             return turns.take_turns(workload, self.bench, self.peers, plan)
 
     def close(self):
-        for peer in {*self.peers.values(), self.reference}:
+        for peer in self.peers.values():
             peer.close()
 
 
@@ -180,12 +197,14 @@ def parse(arguments=None):
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--only", nargs="+", default=[], metavar="WORKLOAD",
                         help="instead of all, e.g. decode:1x128")
+    parser.add_argument("--names", nargs="+", choices=list(WORKLOADS),
+                        help="of the models these")
     parser.add_argument("--peers", nargs="+", choices=list(PEERS),
                         default=list(PEERS))
     parser.add_argument("--dtype", choices=tuple(COMPILE_OPTIONS),
                         default="f32", help="what the checkpoint is kept in, "
-                        "and what everybody may compute in; int8: of an f32 "
-                        "checkpoint everybody makes integers")
+                        "and what everybody may compute in; int8, int4: of an "
+                        "f32 checkpoint everybody makes integers")
     parser.add_argument("--quick", action="store_true",
                         help="two workloads, one thread, few rounds")
     parser.add_argument("--commit", default=report.commit(),
@@ -197,16 +216,18 @@ def parse(arguments=None):
         if needed not in options.peers:
             options.peers.insert(0, needed)
     options.plan = QUICK_PLAN if options.quick else PLAN
+    models = options.names or pieces.models_of(options.dtype)
     chosen = QUICK if options.quick else WORKLOADS
+    chosen = {name: chosen[name] for name in models if name in chosen}
     if options.quick:
         options.threads = options.threads[:1]
-    known = [w for texts in WORKLOADS.values() for w in texts]
+    known = [w for name in models for w in WORKLOADS[name]]
     for text in options.only:
         if text not in known:
             parser.error(f"expected one of {', '.join(known)}, got {text}")
     if options.only:
         chosen = {name: [w for w in texts if w in options.only]
-                  for name, texts in WORKLOADS.items()}
+                  for name, texts in chosen.items()}
     options.workloads = {name: texts for name, texts in chosen.items() if texts}
     for name in ("build", "models", "cache", "pieces"):
         setattr(options, name, os.path.abspath(getattr(options, name)))

@@ -19,9 +19,18 @@ LEAST_QUIET = 2
 COMMON = ("cpu", "commit")
 
 
+def models_of(dtype):
+    """Those that are measured in it. Four bits are for weights that are read
+    from memory for every token: decoders, and one as large as they are for."""
+    if dtype == "int4":
+        return ("gpt2-124m", "llama-1.1b")
+    return ("minilm-l6", "bert-base", "gpt2-124m") + (
+        ("deberta-v3-base",) if dtype == "f32" else ())
+
+
 def name_of(model, dtype):
-    """Of a model that is measured in f32, bf16, f16 or int8; of its folder,
-    too."""
+    """Of a model that is measured in f32, bf16, f16, int8 or int4; of its
+    folder, too."""
     return model if dtype == "f32" else f"{model}-{dtype}"
 
 

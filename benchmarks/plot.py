@@ -3,7 +3,7 @@
 from xml.sax.saxutils import escape
 
 COLOURS = ["#1b6ca8", "#c44536", "#e09f3e", "#6a994e", "#7b2d8e", "#5c677d",
-           "#997b66"]
+           "#997b66", "#2a9d8f", "#d4a5a5"]
 BAR, GAP, LEFT, WIDTH, TOP = 9, 12, 340, 420, 40
 # Bars end here: who is faster than this many times tfc.
 MOST = 2.0
@@ -11,8 +11,9 @@ MOST = 2.0
 
 def legend(names):
     parts = []
+    step = min(112, (LEFT + WIDTH + 50) // len(names))
     for i, name in enumerate(names):
-        x = 10 + 112 * i
+        x = 10 + step * i
         parts.append(f'<rect x="{x}" y="8" width="10" height="10" '
                      f'fill="{COLOURS[i % len(COLOURS)]}"/>'
                      f'<text x="{x + 14}" y="17">{escape(name)}</text>')

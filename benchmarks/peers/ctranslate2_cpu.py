@@ -10,6 +10,8 @@ import worker
 
 TYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16",
          "int8": "int8_float32"}
+# What ctranslate2_convert.py is tried with, of what it converts.
+KNOWN = ("bert", "gpt2")
 # Steps of which one is taken, when a step cannot be timed alone.
 STEPS = 8
 
@@ -18,9 +20,13 @@ class CTranslate2:
     version = f"ctranslate2 {ctranslate2.__version__}"
 
     def __init__(self, model, cache, threads, dtype):
+        if dtype not in TYPES:
+            raise NotImplementedError("4 bits on a CPU")
         config = worker.read_config(model)
+        if config["model_type"] not in KNOWN:
+            raise NotImplementedError(config["model_type"])
         self.vocab = config["vocab_size"]
-        self.is_decoder = "n_positions" in config
+        self.is_decoder = worker.is_decoder(config)
         model_class = ctranslate2.Generator if self.is_decoder \
             else ctranslate2.Encoder
         self.model = model_class(

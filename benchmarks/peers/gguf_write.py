@@ -1,10 +1,12 @@
-# A Hugging Face folder as a GGUF file without a vocabulary, matrices in f32, bf16,
-# f16 or Q8_0.
+# A Hugging Face folder as a GGUF file without a vocabulary, matrices in f32,
+# bf16, f16 or Q8_0, or as llama.cpp itself quantises them to four bits.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import os
+import re
 
 import gguf
+import llama_cpp
 import numpy as np
 import worker
 
@@ -18,6 +20,8 @@ KINDS = {"f32": (gguf.LlamaFileType.ALL_F32, gguf.GGMLQuantizationType.F32),
          "f16": (gguf.LlamaFileType.MOSTLY_F16, gguf.GGMLQuantizationType.F16),
          "int8": (gguf.LlamaFileType.MOSTLY_Q8_0,
                   gguf.GGMLQuantizationType.Q8_0)}
+FORMS = {"Q4_0": gguf.LlamaFileType.MOSTLY_Q4_0,
+         "Q4_K_M": gguf.LlamaFileType.MOSTLY_Q4_K_M}
 # GPT-2 keeps the matrices of its Conv1D as [in, out].
 TRANSPOSED = (".c_attn.weight", ".c_proj.weight", ".c_fc.weight")
 
@@ -44,8 +48,34 @@ def add_gpt2(writer, config):
     return config["n_layer"]
 
 
+def add_llama(writer, config):
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_head_count(config["num_attention_heads"])
+    writer.add_head_count_kv(config["num_key_value_heads"])
+    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    writer.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
+    if "num_local_experts" in config:
+        writer.add_expert_count(config["num_local_experts"])
+        writer.add_expert_used_count(config["num_experts_per_tok"])
+    return config["num_hidden_layers"]
+
+
 ARCHITECTURES = {"bert": (gguf.MODEL_ARCH.BERT, add_bert),
-                 "gpt2": (gguf.MODEL_ARCH.GPT2, add_gpt2)}
+                 "gpt2": (gguf.MODEL_ARCH.GPT2, add_gpt2),
+                 "llama": (gguf.MODEL_ARCH.LLAMA, add_llama),
+                 "mixtral": (gguf.MODEL_ARCH.LLAMA, add_llama)}
+# The matrices of all experts of a layer are one in GGUF.
+EXPERT = re.compile(r"(.*\.experts)\.(\d+)\.(.*)")
+
+
+def by_pairs(value, heads):
+    """Rows of queries or keys in llama.cpp's order, which turns neighbours
+    where Hugging Face turns the halves of a head."""
+    split = value.reshape(heads, 2, -1, value.shape[-1])
+    return split.swapaxes(1, 2).reshape(value.shape)
 
 
 def read_tensors(path):
@@ -67,7 +97,24 @@ def read_tensors(path):
         yield name, value.reshape(about["shape"])
 
 
-def write(folder, config, path, dtype):
+def join_experts(tensors, count):
+    """The same with [experts, ...] in place of an expert's matrices; all of
+    the others as they come."""
+    waiting = {}
+    for name, value in tensors:
+        found = EXPERT.fullmatch(name)
+        if not found:
+            yield name, value
+            continue
+        layer, number, rest = found.groups()
+        parts = waiting.setdefault((layer, rest), {})
+        parts[int(number)] = value
+        if len(parts) == count:
+            yield f"{layer}.{rest}", np.stack([
+                waiting[layer, rest].pop(i) for i in range(count)])
+
+
+def write(folder, config, dtype, path):
     arch, add_sizes = ARCHITECTURES[config["model_type"]]
     writer = gguf.GGUFWriter(path, gguf.MODEL_ARCH_NAMES[arch])
     layers = add_sizes(writer, config)
@@ -76,11 +123,16 @@ def write(folder, config, path, dtype):
     writer.add_tokenizer_model("none")
     writer.add_vocab_size(config["vocab_size"])
     names = gguf.get_tensor_name_map(arch, layers)
-    for name, value in read_tensors(os.path.join(folder, "model.safetensors")):
+    tensors = read_tensors(os.path.join(folder, "model.safetensors"))
+    for name, value in join_experts(tensors, config.get("num_local_experts")):
         if name.startswith(WITHOUT_USE):
             continue
         if name.endswith(TRANSPOSED):
             value = value.T
+        for end, heads in (("q_proj.weight", "num_attention_heads"),
+                           ("k_proj.weight", "num_key_value_heads")):
+            if name.endswith(end):
+                value = by_pairs(value, config[heads])
         new = names.get_name(name, try_suffixes=(".weight", ".bias"))
         if new is None:
             raise RuntimeError(f"GGUF has no name for {name}")
@@ -96,13 +148,35 @@ def write(folder, config, path, dtype):
     writer.close()
 
 
+def quantize(config, wide, path):
+    options = llama_cpp.llama_model_quantize_default_params()
+    options.ftype = FORMS[worker.form()]
+    if not config.get("tie_word_embeddings", True):
+        # A table that is looked up alone costs no time, and in four bits 3 dB.
+        options.token_embedding_type = gguf.GGMLQuantizationType.Q8_0
+    if llama_cpp.llama_model_quantize(wide.encode(), path.encode(), options):
+        raise RuntimeError("it does not quantise the model")
+
+
+def once(path, make, *arguments):
+    """The path, made by make(*arguments, its path) when it is not there."""
+    if not os.path.exists(path):
+        make(*arguments, path + ".part")
+        os.rename(path + ".part", path)
+    return path
+
+
 def convert(folder, cache, dtype):
     """The path of the GGUF file, made when it is not there, and the
     configuration."""
     config = worker.read_config(folder)
-    name = os.path.basename(folder.rstrip("/")) + ".gguf"
-    path = os.path.join(cache, name)
-    if not os.path.exists(path):
-        write(folder, config, path + ".part", dtype)
-        os.rename(path + ".part", path)
+    if config["model_type"] not in ARCHITECTURES:
+        raise NotImplementedError(config["model_type"])
+    stem = os.path.join(cache, os.path.basename(folder.rstrip("/")))
+    is_int4 = dtype == "int4"
+    path = once(stem + ".gguf", write, folder, config,
+                "f32" if is_int4 else dtype)
+    if is_int4:
+        path = once(f"{stem}-{worker.form()}.gguf", quantize, config,
+                    path)
     return path, config

@@ -33,7 +33,7 @@ class LlamaCpp:
         llama_cpp.llama_backend_init()
         path, config = gguf_write.convert(model, cache, dtype)
         self.vocab, self.threads = config["vocab_size"], threads
-        self.is_decoder = "n_positions" in config
+        self.is_decoder = worker.is_decoder(config)
         self.width = config.get("hidden_size", config.get("n_embd"))
         parameters = llama_cpp.llama_model_default_params()
         # Its tiles of AMX end the process with Q8_0 (0.3.36, ggml's

@@ -5,15 +5,19 @@ import torch
 import transformers
 from transformers.cache_utils import DynamicLayer
 
+import worker
+
 
 class Encoder(torch.nn.Module):
+    """Hidden states and, where the model has a pooler, what it makes."""
+
     def __init__(self, model):
         super().__init__()
         self.model = model
 
     def forward(self, ids, mask):
         outputs = self.model(input_ids=ids, attention_mask=mask)
-        return outputs[0], outputs[1]
+        return tuple(outputs[:2])
 
 
 class Decoder(torch.nn.Module):
@@ -40,9 +44,16 @@ class Decoder(torch.nn.Module):
         return (outputs.logits, *presents)
 
 
-def load(folder, attention="eager"):
+def fast_attention(model_class):
+    """DeBERTa's terms of distances are not sdpa's."""
+    return "sdpa" if model_class._supports_sdpa else "eager"
+
+
+def load(folder, plain=True):
+    """plain: attention of products and a softmax, which fusions know."""
     config = transformers.AutoConfig.from_pretrained(folder)
     model_class = getattr(transformers, config.architectures[0])
+    attention = "eager" if plain else fast_attention(model_class)
     model = model_class.from_pretrained(folder, dtype=torch.float32,
                                         attn_implementation=attention).eval()
     return config, model
@@ -53,19 +64,27 @@ def export_encoder(model, path):
     axes = {0: "batch", 1: "length"}
     torch.onnx.export(
         Encoder(model), (ids, ids), path, dynamo=False, opset_version=18,
-        input_names=["ids", "mask"], output_names=["hidden", "pooled"],
+        input_names=["ids", "mask"], output_names=["hidden", "pooled"][
+            :1 + hasattr(model, "pooler")],
         dynamic_axes={"ids": axes, "mask": axes, "hidden": axes,
                       "pooled": {0: "batch"}})
 
 
+def head_sizes(config):
+    """How many heads keys have, and how wide they are."""
+    count = config.num_attention_heads
+    return (getattr(config, "num_key_value_heads", count),
+            config.hidden_size // count)
+
+
 def decoder_example(config):
     """Inputs of Decoder, their names, and the names of its outputs."""
-    heads, width = config.n_head, config.n_embd // config.n_head
+    heads, width = head_sizes(config)
     batch, count, past = 2, 3, 4
     ids = torch.ones(batch, count, dtype=torch.int64)
     mask = torch.ones(batch, past + count, dtype=torch.int64)
     positions = torch.arange(past, past + count).expand(batch, count)
-    numbers = range(2 * config.n_layer)
+    numbers = range(2 * config.num_hidden_layers)
     caches = [torch.zeros(batch, heads, past, width) for _ in numbers]
     return ((ids, mask, positions, *caches),
             ["ids", "mask", "positions", *(f"past.{i}" for i in numbers)],
@@ -86,7 +105,7 @@ def export_decoder(config, model, path):
 def convert(folder, path):
     config, model = load(folder)
     with torch.no_grad():
-        if hasattr(config, "n_positions"):
+        if worker.is_decoder(worker.read_config(folder)):
             export_decoder(config, model, path)
         else:
             export_encoder(model, path)

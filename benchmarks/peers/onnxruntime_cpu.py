@@ -6,13 +6,20 @@ import os
 import numpy as np
 import onnx
 import onnxruntime
-from onnxruntime.quantization import QuantType, quantize_dynamic
+from onnxruntime.quantization import (QuantType, matmul_nbits_quantizer,
+                                      quantize_dynamic)
+from onnxruntime.quantization.onnx_model import ONNXModel
 from onnxruntime.transformers import optimizer
 
 import worker
 
+# The fusions that are for a model; its own are for heads of keys and norms
+# without a mean.
+FUSIONS = {"bert": "bert", "deberta-v2": "bert", "gpt2": "gpt2",
+           "llama": "qwen3"}
 
-def optimize(folder, cache, config, is_decoder):
+
+def optimize(folder, cache, config):
     """The path of the optimized ONNX file, made when it is not there: with
     attention, gelu and norms fused, which is what its documentation
     recommends for transformers."""
@@ -20,12 +27,19 @@ def optimize(folder, cache, config, is_decoder):
     better = plain[:-len(".onnx")] + "-ort.onnx"
     if not os.path.exists(better):
         optimizer.optimize_model(
-            plain, model_type="gpt2" if is_decoder else "bert",
-            num_heads=config["n_head" if is_decoder else
-                             "num_attention_heads"],
-            hidden_size=config["n_embd" if is_decoder else "hidden_size"],
-            use_gpu=False).save_model_to_file(better)
+            plain, model_type=FUSIONS[config["model_type"]],
+            num_heads=config.get("n_head") or config["num_attention_heads"],
+            hidden_size=config.get("n_embd") or config["hidden_size"],
+            use_gpu=False).save_model_to_file(
+                better, use_external_data_format=is_large(plain))
     return better
+
+
+def is_large(path):
+    """Whether the matrices are beside the file, which holds up to 2 GB."""
+    graph = onnx.load(path, load_external_data=False).graph
+    return any(onnx.external_data_helper.uses_external_data(tensor)
+               for tensor in graph.initializer)
 
 
 def quantize(plain, path):
@@ -41,29 +55,52 @@ def quantize(plain, path):
     return path
 
 
+def quantize_int4(plain, path):
+    """The same with matrices of 4 bits in groups of 32 columns, of 8 bits where
+    they make logits; accuracy level 4 multiplies them by rows of bytes."""
+    if os.path.exists(path):
+        return path
+    model = ONNXModel(onnx.load(plain))
+    model.replace_gemm_with_matmul()
+    heads = [node.name for node in model.nodes()
+             if node.op_type == "MatMul" and "lm_head" in node.name]
+    for bits, left_out in ((4, heads), (8, [])):
+        config = matmul_nbits_quantizer.DefaultWeightOnlyQuantConfig(
+            block_size=32, is_symmetric=True, accuracy_level=4, bits=bits)
+        quantizer = matmul_nbits_quantizer.MatMulNBitsQuantizer(
+            model.model, nodes_to_exclude=left_out, algo_config=config)
+        quantizer.process()
+        model = quantizer.model
+    model.save_model_to_file(path, use_external_data_format=True)
+    return path
+
+
 class OnnxRuntime:
     version = f"onnxruntime {onnxruntime.__version__}"
 
     def __init__(self, model, cache, threads, dtype):
-        if dtype not in ("f32", "int8"):
+        if dtype not in ("f32", "int8", "int4"):
             raise NotImplementedError("16 bits on a CPU")
         config = worker.read_config(model)
-        self.is_decoder = "n_positions" in config
+        self.is_decoder = worker.is_decoder(config)
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = \
             onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        path = optimize(model, cache, config, self.is_decoder)
+        path = optimize(model, cache, config)
         if dtype == "int8":
             path = quantize(path, path[:-len(".onnx")] + "-int8.onnx")
+        if dtype == "int4":
+            path = quantize_int4(path, path[:-len(".onnx")] + "-int4.onnx")
         self.session = onnxruntime.InferenceSession(
             path, options, providers=["CPUExecutionProvider"])
         self.vocab = config["vocab_size"]
         if self.is_decoder:
-            self.heads = config["n_head"]
-            self.width = config["n_embd"] // config["n_head"]
-            self.caches = 2 * config["n_layer"]
+            past = [port for port in self.session.get_inputs()
+                    if port.name.startswith("past.")]
+            _, self.heads, _, self.width = past[0].shape
+            self.caches = len(past)
 
     def decoder_inputs(self, ids, past):
         """past: the presents of an earlier run, or none."""

@@ -9,6 +9,7 @@ from openvino import opset13 as ops
 from openvino._offline_transformations import apply_make_stateful_transformation
 
 import onnx_export
+import worker
 
 
 def name_ports(ports, names):
@@ -21,7 +22,7 @@ def convert_encoder(model):
     graph = openvino.convert_model(onnx_export.Encoder(model),
                                    example_input=(ids, ids))
     name_ports(graph.inputs, ["ids", "mask"])
-    name_ports(graph.outputs, ["hidden", "pooled"])
+    name_ports(graph.outputs, ["hidden", "pooled"])  # one where no pooler is
     return graph
 
 
@@ -33,14 +34,14 @@ def convert_decoder(config, model):
                                    example_input=inputs)
     name_ports(graph.inputs, names)
     name_ports(graph.outputs, outputs)
-    width = config.n_embd // config.n_head
+    heads, width = onnx_export.head_sizes(config)
     beams = ops.parameter([-1], np.int32, name="beams")
     beams.output(0).get_tensor().set_names({"beams"})
     for port in graph.inputs:
         if port.get_any_name().startswith("past."):
             node = port.get_node()
             node.set_partial_shape(openvino.PartialShape(
-                [-1, config.n_head, -1, width]))
+                [-1, heads, -1, width]))
             users = port.get_target_inputs()
             gather = ops.gather(port, beams, ops.constant(0))
             for user in users:
@@ -48,7 +49,8 @@ def convert_decoder(config, model):
     graph.add_parameters([beams])
     graph.validate_nodes_and_infer_types()
     apply_make_stateful_transformation(graph, {
-        f"past.{i}": f"present.{i}" for i in range(2 * config.n_layer)})
+        f"past.{i}": f"present.{i}"
+        for i in range(2 * config.num_hidden_layers)})
     start_empty(graph)
     return graph
 
@@ -68,8 +70,9 @@ def start_empty(graph):
 
 
 def convert(folder, path):
-    config, model = onnx_export.load(folder, "sdpa")
+    config, model = onnx_export.load(folder, plain=False)
     with torch.no_grad():
         graph = (convert_decoder(config, model)
-                 if hasattr(config, "n_positions") else convert_encoder(model))
+                 if worker.is_decoder(worker.read_config(folder))
+                 else convert_encoder(model))
     openvino.save_model(graph, path, compress_to_fp16=False)

@@ -13,9 +13,9 @@ class OpenVino:
 
     def __init__(self, model, cache, threads, dtype):
         config = worker.read_config(model)
-        self.is_decoder = "n_positions" in config
+        self.is_decoder = worker.is_decoder(config)
         self.vocab = config["vocab_size"]
-        kind = "f32" if dtype == "int8" else dtype
+        kind = "f32" if dtype in ("int8", "int4") else dtype
         # Without these it would compute in bf16 where the machine has it. Where
         # the machine has not what is asked for, it computes in f32.
         properties = {"INFERENCE_PRECISION_HINT": kind,
@@ -24,8 +24,9 @@ class OpenVino:
                       "INFERENCE_NUM_THREADS": str(threads)}
         path = worker.convert(model, cache, "-openvino.xml",
                               "openvino_convert")
-        if dtype == "int8":
-            path = worker.convert(model, cache, "-openvino-int8.xml",
+        if dtype in ("int8", "int4"):
+            kept = dtype if dtype == "int8" else f"{dtype}-{worker.form()}"
+            path = worker.convert(model, cache, f"-openvino-{kept}.xml",
                                   "openvino_quantize")
         compiled = openvino.Core().compile_model(path, "CPU", properties)
         if kind != "f32":

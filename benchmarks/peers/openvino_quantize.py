@@ -1,7 +1,10 @@
 # An OpenVINO model as one with products of integers: an encoder calibrated on
 # tokens of the workloads, since its rows have fixed scales; a decoder with
-# matrices of integers, whose rows are quantised as they come.
+# matrices of 8 bits, or of 4 in groups (int4-GROUP in its name), whose rows are
+# quantised as they come.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import re
+
 import nncf
 import openvino
 
@@ -23,9 +26,14 @@ def quantize_encoder(graph, vocab):
 
 def convert(folder, path):
     config = worker.read_config(folder)
-    graph = openvino.Core().read_model(
-        path.replace("-openvino-int8.xml", "-openvino.xml"))
-    if "n_positions" in config:
+    stem, group = re.fullmatch(r"(.*-openvino)-int[48](?:-(\d+))?\.xml",
+                               path).groups()
+    graph = openvino.Core().read_model(stem + ".xml")
+    if group:
+        graph = nncf.compress_weights(
+            graph, mode=nncf.CompressWeightsMode.INT4_SYM,
+            group_size=int(group))
+    elif worker.is_decoder(config):
         graph = nncf.compress_weights(graph)
     else:
         graph = quantize_encoder(graph, config["vocab_size"])

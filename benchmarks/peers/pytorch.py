@@ -4,10 +4,13 @@
 import torch
 import transformers
 
+import onnx_export
 import worker
 
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16,
-          "int8": torch.float32}
+          "int8": torch.float32, "int4": torch.float32}
+# Columns that have a scale of int4.
+GROUP = 32
 
 
 def as_linear(model):
@@ -30,6 +33,57 @@ def quantize(model):
     return torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear: kind})
 
 
+class Int4Linear(torch.nn.Module):
+    """A product of four bits by the kernel that PyTorch has for it, which is
+    fast for rows of bf16 alone."""
+
+    def __init__(self, linear):
+        super().__init__()
+        self.bias = linear.bias
+        groups = linear.weight.detach().unflatten(1, (-1, GROUP))
+        greatest = groups.gather(2, groups.abs().argmax(2, keepdim=True))
+        scales = (greatest / -8).bfloat16().float()
+        scales[scales == 0] = 1
+        integers = (groups / scales).round().clamp(-8, 7).int() + 8
+        self.packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(
+            integers.flatten(1), 1)
+        scales = scales.squeeze(2).T
+        self.scales = torch.stack([scales, torch.zeros_like(scales)],
+                                  2).bfloat16().contiguous()
+
+    def forward(self, rows):
+        product = torch.ops.aten._weight_int4pack_mm_for_cpu(
+            rows.flatten(0, -2).contiguous(), self.packed, GROUP, self.scales)
+        product = product.unflatten(0, rows.shape[:-1])
+        return product if self.bias is None else product + self.bias
+
+
+class Int8Head(torch.nn.Module):
+    """Logits, of which four bits would take 3 dB, by its kernel for bytes."""
+
+    def __init__(self, linear):
+        super().__init__()
+        weight = linear.weight.detach()
+        self.scales = weight.abs().amax(1).div(127).bfloat16()
+        self.packed = (weight / self.scales[:, None]).round().clamp(
+            -128, 127).char()
+
+    def forward(self, rows):
+        return torch.ops.aten._weight_int8pack_mm(
+            rows.flatten(0, -2).contiguous(), self.packed,
+            self.scales).unflatten(0, rows.shape[:-1])
+
+
+def quantize_int4(model):
+    as_linear(model)
+    for module in model.modules():
+        for name, child in module.named_children():
+            if isinstance(child, torch.nn.Linear):
+                kind = Int8Head if name == "lm_head" else Int4Linear
+                setattr(module, name, kind(child))
+    return model.bfloat16()
+
+
 class PyTorch:
     def __init__(self, model, cache, threads, dtype):
         del cache
@@ -39,10 +93,13 @@ class PyTorch:
         self.vocab = config.vocab_size
         model_class = getattr(transformers, config.architectures[0])
         self.model = model_class.from_pretrained(
-            model, dtype=DTYPES[dtype], attn_implementation="sdpa").eval()
+            model, dtype=DTYPES[dtype],
+            attn_implementation=onnx_export.fast_attention(model_class)).eval()
         if dtype == "int8":
             self.model = quantize(self.model)
-        self.is_decoder = hasattr(config, "n_positions")
+        if dtype == "int4":
+            self.model = quantize_int4(self.model)
+        self.is_decoder = worker.is_decoder(worker.read_config(model))
         self.forward = self.model
         self.version = f"torch {torch.__version__}"
 

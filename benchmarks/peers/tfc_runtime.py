@@ -79,7 +79,7 @@ class Tfc:
         self.call("tfc_model_load", byref(options), byref(self.model))
         config = worker.read_config(model)
         self.vocab = config["vocab_size"]
-        self.is_decoder = "n_positions" in config
+        self.is_decoder = worker.is_decoder(config)
         self.session = None
 
     def call(self, name, *arguments):

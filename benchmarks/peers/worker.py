@@ -51,6 +51,16 @@ def read_config(folder):
         return json.load(stream)
 
 
+def is_decoder(config):
+    """Of what read_config gives."""
+    return config["architectures"][0].endswith(("ForCausalLM", "LMHeadModel"))
+
+
+def form():
+    """Which of the ways to int4 that compare.FORMS has of a peer."""
+    return os.environ["PEER_FORM"]
+
+
 def convert(folder, cache, ending, module):
     """The path of the model as a peer wants it, NAME + ending, made by the
     convert(folder, path) of a script here when it is not there. In a process of
@@ -130,17 +140,18 @@ class Server:
 def serve(make_peer):
     """make_peer(model folder, cache folder, threads, dtype) -> an object that
     computes in dtype, or with weights and a cache of it, as is fastest: f32,
-    bf16, f16 or, of an f32 checkpoint, int8. It has version, prepare(kind, lengths) -> a function that runs once, and
-    check(ids, mask) -> hidden states of an encoder; of a decoder, the logits
-    of a step with the last tokens after a prompt of those before. Either may
-    raise NotImplementedError with the reason."""
+    bf16, f16 or, of an f32 checkpoint, int8 or int4. It has version,
+    prepare(kind, lengths) -> a function that runs once, and check(ids, mask)
+    -> hidden states of an encoder; of a decoder, the logits of a step with the
+    last tokens after a prompt of those before. Either may raise
+    NotImplementedError with the reason."""
     parser = argparse.ArgumentParser()
     parser.add_argument("model")
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--cache", required=True,
                         help="a folder for converted models")
-    parser.add_argument("--dtype", choices=("f32", "bf16", "f16", "int8"),
-                        default="f32")
+    parser.add_argument("--dtype", default="f32",
+                        choices=("f32", "bf16", "f16", "int8", "int4"))
     arguments = parser.parse_args()
     # Libraries print what they like; answers go where nobody else writes.
     answers = os.fdopen(os.dup(1), "w")
