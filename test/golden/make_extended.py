@@ -129,6 +129,7 @@ DECODERS = (
         num_hidden_layers=3, head_dim=10, global_head_dim=14, num_experts=5,
         top_k_experts=2, moe_intermediate_size=14, enable_moe_block=True,
         hidden_size_per_layer_input=0, sliding_window=5, rms_norm_eps=1e-3,
+        tie_word_embeddings=False,
         layer_types=["sliding_attention", "full_attention",
                      "full_attention"]))),
     ("gemma4unified-lm", hf.Gemma4UnifiedForCausalLM,
@@ -217,7 +218,8 @@ DISTANCES = ("graniteswa-lm", "granitemoeswa-lm", "afmoe-lm", "olmohybrid-lm",
              "gemma4-keys", "gemma4-experts", "gemma4unified-lm")
 # There is nobody to say which position a token has.
 RELATIVE = ("olmohybrid-nope",)
-SCALES = {"gemma4-lm": dict(layer=1.2)}
+# What routers of Gemma 4 read is small: their scores would be near ties.
+SCALES = {"gemma4-lm": dict(layer=1.2), "gemma4-experts": dict(bias=3.0)}
 
 
 def write(out):

@@ -229,11 +229,14 @@ TEST_F(Tool, RefusesBadInputWithNothingWritten) {
                         {"labels", DType::I64, {1}, std::vector<uint8_t>(8)}});
   ran = run("encoder");
   EXPECT_EQ(ran.status, 1);
-  EXPECT_EQ(ran.text,
-            where + "\"input_ids\": expected dtype I32 or I64, got I16\n" +
-                where +
-                "\"labels\": expected shape [batch, length], got "
-                "[1]\n");
+  EXPECT_EQ(
+      ran.text,
+      where +
+          "\"input_ids\": expected dtype I32 or I64, or F32 of patches, got "
+          "I16\n" +
+          where +
+          "\"labels\": expected shape [batch, length], got "
+          "[1]\n");
   writeTensors(inputs, {integers("input_ids", DType::I64, 1, {4, 99})});
   ran = run("encoder");
   EXPECT_EQ(ran.status, 1);
@@ -313,11 +316,11 @@ TEST_F(Tool, ReadsItsCommandLine) {
   EXPECT_EQ(ran.text.find("usage: tfc-run MODEL.so"), 0U);
   ran = runTool(TFC_RUN, {"--version"});
   EXPECT_EQ(ran.status, 0);
-  EXPECT_EQ(ran.text, concat("tfc-run ", tfc_version(), ", ABI version 6\n"));
+  EXPECT_EQ(ran.text, concat("tfc-run ", tfc_version(), ", ABI version 7\n"));
 }
 
 TEST_F(Tool, SaysWhichProgramIsInUse) {
-  std::string versions = concat("tfc-run ", tfc_version(), ", ABI version 6\n");
+  std::string versions = concat("tfc-run ", tfc_version(), ", ABI version 7\n");
   std::string model = "model fake, made by hand\n";
   std::string future = "program future: this machine lacks an unknown "
                        "instruction set\n";

@@ -81,7 +81,10 @@ void SpecReader::readPatches(const Json &embeddings) {
   }
   const Json *token = embeddings.find("token");
   for (const char *key : {"use", "scale", "adaptive"}) {
-    if (const Json *given = token ? token->find(key) : nullptr) {
+    const Json *given = token ? token->find(key) : nullptr;
+    bool isUsual =
+        key == std::string_view("scale") && stack->embeddings.tokenScale == 1;
+    if (given && !isUsual) {
       error(given->place, BadEmbedding,
             std::string("expected no \"") + key +
                 "\" (patches stand beside the table's rows), got " +

@@ -114,7 +114,7 @@ TEST(ImportErrors, AllFaultsOfTheConfigAtOnce) {
       "DIR/config.json:3:24: /num_attention_heads: expected an integer from 1 "
       "to 1048576, got true [TFC004]\n"
       "DIR/config.json:4:15: /hidden_act: expected an activation that tfc "
-      "knows (gelu, gelu_python, gelu_new, gelu_pytorch_tanh, "
+      "knows (gelu, gelu_python, gelu_new, quick_gelu, gelu_pytorch_tanh, "
       "gelu_python_tanh, relu, relu2, silu, swish, tanh), got \"gelu_10\"\n"
       "DIR/config.json:5:19: /layer_norm_eps: expected a number above 0, up "
       "to 0.01, got 0 [TFC027]\n"

@@ -129,7 +129,8 @@ TEST(ImportT5, FeedForward) {
   EXPECT_EQ(
       importTiny(configOf(key + "\"gated-mish\",\n"), t5Tensors(true)).messages,
       "DIR/config.json:1:23: /feed_forward_proj: expected an activation "
-      "that tfc knows (gelu, gelu_python, gelu_new, gelu_pytorch_tanh, "
+      "that tfc knows (gelu, gelu_python, gelu_new, quick_gelu, "
+      "gelu_pytorch_tanh, "
       "gelu_python_tanh, relu, relu2, silu, swish, tanh), alone or after "
       "\"gated-\", got \"gated-mish\"");
 }

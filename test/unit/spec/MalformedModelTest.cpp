@@ -123,7 +123,8 @@ INSTANTIATE_TEST_SUITE_P(
              encoderSpec,
              {{"\"act\": \"relu\"", "\"act\": \"rleu\""}},
              "s.json:23:61: /encoder/layers/overrides/0/set/ffn/act: expected "
-             "gelu, gelu_new, relu, relu2, silu, tanh, sigmoid, identity or "
+             "gelu, gelu_new, quick_gelu, relu, relu2, silu, tanh, sigmoid, "
+             "identity or "
              "xielu (did "
              "you "
              "mean "
@@ -148,7 +149,9 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"act\": \"gelu\"", "\"act\": \"gelu_tanh\""},
               {"\"act\": \"relu\"", "\"act\": \"gelu_new\""}},
              "s.json:21:37: /encoder/layers/block/ffn/act: expected gelu, "
-             "gelu_new, relu, relu2, silu, tanh, sigmoid, identity or xielu "
+             "gelu_new, quick_gelu, relu, relu2, silu, tanh, sigmoid, identity "
+             "or "
+             "xielu "
              "(did you "
              "mean "
              "\"gelu_new\"?), got \"gelu_tanh\" [TFC028]\n"},
@@ -331,7 +334,9 @@ INSTANTIATE_TEST_SUITE_P(
              "divisor of hidden (13) where no \"head_dim\" is given, got 3 "
              "[TFC011]\n"
              "s.json:13:37: /decoder/layers/block/ffn/act: expected gelu, "
-             "gelu_new, relu, relu2, silu, tanh, sigmoid, identity or xielu "
+             "gelu_new, quick_gelu, relu, relu2, silu, tanh, sigmoid, identity "
+             "or "
+             "xielu "
              "(did you "
              "mean "
              "\"silu\"?), "

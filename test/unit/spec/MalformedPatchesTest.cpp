@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(
              encoderSpec,
              {{segments, "\"patches\": {},\n"}},
              "s.json:10:18: /encoder/embeddings/patches/width: expected "
-             "\"width\", got nothing [TFC003]\n"},
+             "\"width\" (it is required), got nothing [TFC004]\n"},
         Case{"BesideSegments",
              encoderSpec,
              {{"\"token\": {\"rows\": 30},",
@@ -30,14 +30,14 @@ INSTANTIATE_TEST_SUITE_P(
              {patches(""),
               {"\"token\": {\"rows\": 30}",
                "\"token\": {\"rows\": 30, \"scale\": 2}"}},
-             "s.json:8:39: /encoder/embeddings/token/scale: expected no "
+             "s.json:8:38: /encoder/embeddings/token/scale: expected no "
              "\"scale\" (patches stand beside the table's rows), got 2 "
              "[TFC024]\n"},
         Case{"WhosePositionsAreOfIds",
              encoderSpec,
              {patches(""),
               {"\"rows\": 18, \"offset\": 2", "\"ids\": \"from_pad\""}},
-             "s.json:9:49: /encoder/embeddings/position/ids: expected "
+             "s.json:9:46: /encoder/embeddings/position/ids: expected "
              "\"arange\" (patches have no ids), got \"from_pad\" [TFC024]\n"},
         Case{"InADecoder",
              decoderSpec,
@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"WhoseHeadLooksForIds",
              encoderSpec,
              {patches(""), {"\"at\": \"first\"", "\"at\": \"last_nonpad\""}},
-             "s.json:31:28: /heads/pooler/steps/0/at: expected first, "
+             "s.json:26:28: /heads/pooler/steps/0/at: expected first, "
              "first_visible or last_visible (patches have no ids), got "
              "\"last_nonpad\" [TFC036]\n"}),
     nameOf);
