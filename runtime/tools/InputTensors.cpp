@@ -23,7 +23,7 @@ readInputTensors(const rt::TensorFile &file) {
                         3,
                         {tensor.shape[0], tensor.shape[1], tensor.shape[2]},
                         tensor.data});
-    } else if (tensor.shape.size() != 2) {
+    } else if (isGiven || tensor.shape.size() != 2) {
       faults.add(rt::makeError(rt::Code::InvalidArgument, where,
                                "expected shape [batch, length]",
                                isGiven ? " and a width" : "", ", got ",

@@ -216,7 +216,7 @@ func.func @embedding_c3_alone(%ids: tensor<?xi32>, %table: tensor<2x8xf32>,
 
 // -----
 
-func.func @given_rows_c1(%ids: tensor<?xi32>, %patches: tensor<?x8xbf16>) {
+func.func @given_rows_c1_elements(%ids: tensor<?xi32>, %patches: tensor<?x8xbf16>) {
   // expected-error @below {{expected rows of f32 (as the caller gives them), got 'bf16'}}
   %0 = transformer.given_rows %ids, %patches : tensor<?xi32>, tensor<?x8xbf16>
   return

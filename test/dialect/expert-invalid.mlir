@@ -67,7 +67,7 @@ func.func @route_c5_factor(%z: tensor<?x4xf32>) {
 
 // -----
 
-func.func @scale_experts_c1(%i: tensor<?x2xi32>, %w: tensor<?x3xf32>,
+func.func @scale_experts_c1_width(%i: tensor<?x2xi32>, %w: tensor<?x3xf32>,
                             %s: tensor<5xf32>) {
   // expected-error @below {{expected weights of width 2 (the width of ids), got 3}}
   %0 = transformer.scale_experts %w, %i by %s

@@ -42,8 +42,8 @@ CASES = (
      PATCHES + "expected a length of at most 10 (the model's positions), got "
      "11"),
     ({"patches": floats(2, 9, 25), "attention_mask": ids(2, 9)},
-     'input "attention_mask": expected shape [2, 10] (that of patches), got '
-     "[2, 9]"),
+     PATCHES + "expected shape [2, 8, 25] (columns of attention_mask, of which "
+     "1 are the model's own), got [2, 9, 25]"),
     ({"patches": floats(1, 9, 25), "position_ids": ids(1, 9)},
      'input "position_ids": expected shape [1, 10] (that of patches), got '
      "[1, 9]"),

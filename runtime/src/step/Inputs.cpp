@@ -168,6 +168,15 @@ private:
       return;
     }
     int64_t leading = countLeading(entry);
+    if (batch.batch != 0 &&
+        (batch.batch != shape[0] || batch.length - leading != shape[1])) {
+      faults.add(
+          invalid(where, "expected shape ",
+                  shapeText({batch.batch, batch.length - leading, port.width}),
+                  " (columns of ", shapeOwner, ", of which ", leading,
+                  " are the model's own), got ", shapeText(shape)));
+      return;
+    }
     if (checkSize(tensor.name, shape[0],
                   std::min(shape[1], stepLimit) + leading, where)) {
       batch.given = static_cast<const float *>(tensor.data);
