@@ -76,6 +76,12 @@ static bool isTerm(Value value) {
   return llvm::all_of(value.getUsers(), llvm::IsaPred<CombineOp, TapOp>);
 }
 
+/// Whether `value` is how much of each expert a row takes, which is never
+/// rounded.
+static bool isShare(Value value) {
+  return value.getDefiningOp<ScaleExpertsOp>();
+}
+
 /// Whether `value` says how fast states change, and nothing else: a number for
 /// each head, with whose errors a state grows.
 static bool isRate(Value value) {
@@ -340,7 +346,7 @@ struct ChoosePrecisionPass
     getOperation().walk([&](Operation *op) {
       Value rows = computesRows(op) ? op->getResult(0) : Value();
       if (rows && !isOutput(rows) && !isRouted(rows) && !isTerm(rows) &&
-          !isRate(rows)) {
+          !isShare(rows) && !isRate(rows)) {
         computing.push_back(op);
       }
     });

@@ -12,25 +12,26 @@ readInputTensors(const rt::TensorFile &file) {
     std::string where =
         rt::concat(file.path(), ": input ", rt::quoteName(tensor.name), ": ");
     bool isLong = tensor.dtype == rt::DType::I64;
-    bool isGiven = tensor.dtype == rt::DType::F32;
-    if (!isLong && !isGiven && tensor.dtype != rt::DType::I32) {
+    bool isFloat = tensor.dtype == rt::DType::F32;
+    if (!isLong && !isFloat && tensor.dtype != rt::DType::I32) {
       faults.add(rt::makeError(rt::Code::InvalidArgument, where,
                                "expected dtype I32 or I64, or F32 of patches, ",
                                "got ", rt::dtypeName(tensor.dtype)));
-    } else if (isGiven && tensor.shape.size() == 3) {
+    } else if (isFloat && tensor.shape.size() == 3) {
       inputs.push_back({tensor.name.c_str(),
                         TFC_F32,
                         3,
                         {tensor.shape[0], tensor.shape[1], tensor.shape[2]},
                         tensor.data});
-    } else if (isGiven || tensor.shape.size() != 2) {
+    } else if (tensor.shape.size() != 2) {
       faults.add(rt::makeError(rt::Code::InvalidArgument, where,
-                               "expected shape [batch, length]",
-                               isGiven ? " and a width" : "", ", got ",
+                               "expected shape [batch, length], got ",
                                rt::shapeText(tensor.shape)));
     } else {
       inputs.push_back({tensor.name.c_str(),
-                        static_cast<uint32_t>(isLong ? TFC_I64 : TFC_I32),
+                        static_cast<uint32_t>(isLong    ? TFC_I64
+                                              : isFloat ? TFC_F32
+                                                        : TFC_I32),
                         2,
                         {tensor.shape[0], tensor.shape[1], 0},
                         tensor.data});

@@ -109,7 +109,7 @@ def to_pixels(config, patches):
     """[batch, patches, channels x side x side] as the pictures that they are
     cut from."""
     return torch.nn.functional.fold(
-        patches.transpose(1, 2), config.image_size, config.patch_size,
+        patches.float().transpose(1, 2), config.image_size, config.patch_size,
         stride=config.patch_size)
 
 

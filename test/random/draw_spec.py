@@ -359,7 +359,7 @@ class Drawing:
             parts["moe"] = self.mixture()
         elif self.chance(0.9):
             parts["ffn"] = self.feed_forward()
-        if not stack["causal"] and self.chance(0.15):
+        if not stack["causal"] and self.chance(0.25):
             parts["ngram"] = self.ngram()
         if stack["inputs"]:
             parts["layer_input"] = {"act": self.activation()}

@@ -525,7 +525,8 @@ class Attention:
 
     def zero_scores(self, q, queries, scale):
         """What keys of zeros have that a window begins with before the
-        sequence does: the term of their distance."""
+        sequence does: the term of their distance. `queries` are places behind
+        the sequence's first token."""
         terms = self.spec.get("relative")
         if not is_object(terms) or not terms.get("zero_memory", False):
             return np.zeros((self.heads, len(q), 0))
@@ -534,7 +535,7 @@ class Attention:
         own = q + self.added("relative_bias")
         scores = np.full((self.heads, len(q), left + 1), -np.inf)
         for number, place in enumerate(queries):
-            for distance in range(int(place) + 1, left + 1):
+            for distance in range(max(int(place) + 1, 0), left + 1):
                 row = rows[min(distance, most) + most]
                 scores[:, number, distance] = scale[number] * (
                     own[number] * row).sum(-1)
@@ -602,7 +603,8 @@ class Attention:
                                     scores.shape[:2] + (1,))
             scores = np.concatenate([scores, sinks], 2)
         scores = np.concatenate(
-            [scores, self.zero_scores(q, queries, scale)], 2)
+            [scores, self.zero_scores(
+                q, queries - keys[np.argmax(visible)], scale)], 2)
         # A token that sees nothing has no result.
         with np.errstate(invalid="ignore"):
             parts = np.exp(scores - scores.max(2, keepdims=True))

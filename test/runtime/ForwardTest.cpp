@@ -284,7 +284,7 @@ TEST(Forward, RefusesBadInputs) {
        "input \"input_ids\": expected once, got twice"},
       {"floats",
        {floats},
-       "input \"input_ids\": expected dtype I32 or I64, got another"},
+       "input \"input_ids\": expected dtype I32 or I64, got F32"},
       {"one axis",
        {flat},
        "input \"input_ids\": expected shape [batch, length], each at least 1, "

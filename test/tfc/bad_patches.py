@@ -37,7 +37,8 @@ CASES = (
      PATCHES + "expected shape [batch, length, 25], each at least 1, got "
      "[1, 9, 24]"),
     ({"patches": floats(9, 25)},
-     'input "patches": expected shape [batch, length] and a width, got [9, 25]'),
+     PATCHES + "expected shape [batch, length, 25], each at least 1, got "
+     "[9, 25]"),
     ({"patches": floats(1, 10, 25)},
      PATCHES + "expected a length of at most 10 (the model's positions), got "
      "11"),

@@ -186,7 +186,8 @@ private:
 
   bool checkShape(const tfc_tensor &tensor, const std::string &where) {
     if (tensor.dtype != TFC_I32 && tensor.dtype != TFC_I64) {
-      faults.add(invalid(where, "expected dtype I32 or I64, got another"));
+      faults.add(invalid(where, "expected dtype I32 or I64, got ",
+                         tensor.dtype == TFC_F32 ? "F32" : "another"));
       return false;
     }
     if (tensor.rank != 2 || tensor.shape[0] < 1 || tensor.shape[1] < 1) {
