@@ -21,6 +21,8 @@ os.environ.update(TOKENIZERS_PARALLELISM="false", RUST_BACKTRACE="0",
 import text_corpus
 from text_binding import Fault, Library, Tokenizer
 
+# Those of draw_pipelines' patterns that match no character.
+EMPTY = [r"\b"]
 CUTS = {"longest_first": 0, "only_first": 1, "only_second": 2}
 
 
@@ -182,7 +184,19 @@ def drops_characters(both, case, what, theirs, ours):
                    for word in words(text))
 
 
-EXCEPTIONS = [panics, cut_below_special, cut_to_nothing, drops_characters]
+def writes_between(both, case, what, theirs, ours):
+    """What a Replace writes where its pattern matches no character belongs to
+    no character of the text; there some of what follows says such text twice,
+    or gives it another place, where it does not end with a panic."""
+    steps = both.spec.get("normalizer") or {}
+    return what in ("ids", "offsets") and any(
+        step["type"] == "Replace" and
+        step["pattern"].get("Regex") in EMPTY
+        for step in steps.get("normalizers", [steps]) if step)
+
+
+EXCEPTIONS = [panics, cut_below_special, cut_to_nothing, drops_characters,
+              writes_between]
 
 
 def normalizes_to_nothing(both):
