@@ -52,6 +52,7 @@ def integers():
     falcon = hf.models.falcon.modeling_falcon.FalconLinear
     linear, embedding = functional.linear, functional.embedding
     forward, falcon_forward, tables = conv.forward, falcon.forward, set()
+    convolve = functional.conv2d
 
     def look_up(ids, weight, *rest, **named):
         tables.add(weight.data_ptr())
@@ -62,7 +63,17 @@ def integers():
             return linear(rows, weight.bfloat16().float(), bias)
         return linear(quantize(rows), quantize(weight), bias)
 
+    def embed_patches(image, weight, bias, stride, *rest):
+        """Patches that do not overlap are rows of a product."""
+        assert tuple(stride) == tuple(weight.shape[2:]), "patches overlap"
+        height, width = (size // step for size, step
+                         in zip(image.shape[2:], stride))
+        patches = functional.unfold(image, stride, stride=stride)
+        rows = multiply(patches.transpose(1, 2), weight.flatten(1), bias)
+        return rows.transpose(1, 2).unflatten(2, (height, width))
+
     functional.linear, functional.embedding = multiply, look_up
+    functional.conv2d = embed_patches
     conv.forward = lambda self, rows: multiply(rows, self.weight.T.contiguous(),
                                                self.bias)
     falcon.forward = lambda self, rows: multiply(rows, self.weight, self.bias)
@@ -70,6 +81,7 @@ def integers():
         yield
     finally:
         functional.linear, functional.embedding = linear, embedding
+        functional.conv2d = convolve
         conv.forward, falcon.forward = forward, falcon_forward
 
 
