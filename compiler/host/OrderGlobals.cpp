@@ -18,10 +18,13 @@ struct OrderGlobalsPass : tfc::impl::OrderGlobalsPassBase<OrderGlobalsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
-    // By first use; the uses of each are renamed once all are known.
+    // By first use; the uses of each are renamed once all are known. What is in
+    // a module of kernels means that module's own constants.
     llvm::MapVector<StringAttr, SmallVector<memref::GetGlobalOp>> uses;
     module.walk([&](memref::GetGlobalOp op) {
-      uses[op.getNameAttr().getAttr()].push_back(op);
+      if (SymbolTable::getNearestSymbolTable(op) == module) {
+        uses[op.getNameAttr().getAttr()].push_back(op);
+      }
     });
     Block &body = *module.getBody();
     Block::iterator place = body.begin();

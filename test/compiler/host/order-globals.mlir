@@ -29,3 +29,15 @@ func.func @step() -> (memref<2xi32>, memref<2xi32>) {
 }
 
 memref.global "private" constant @__constant_2xi32_0 : memref<2xi32> = dense<[1, 2]>
+
+// A module of kernels has constants of its own, whatever their names.
+// CHECK-LABEL: gpu.module @kernels
+// CHECK-NEXT: memref.global "private" constant @__constant_2xi32 : memref<2xi32> = dense<[7, 8]>
+// CHECK: memref.get_global @__constant_2xi32
+gpu.module @kernels {
+  memref.global "private" constant @__constant_2xi32 : memref<2xi32> = dense<[7, 8]>
+  func.func @table() -> memref<2xi32> {
+    %0 = memref.get_global @__constant_2xi32 : memref<2xi32>
+    return %0 : memref<2xi32>
+  }
+}
