@@ -171,8 +171,8 @@ tfc_decoding_options drawDecoding(Draw &draw, const tfc_model *model) {
   maybe(options.repetition_penalty, [&] { return 3 * draw.share(); });
   maybe(options.length_penalty, [&] { return 4 * draw.share() - 2; });
   maybe(options.no_repeat_ngram, [&] { return draw.below(8) - 1; });
-  maybe(options.min_length, [&] { return draw.within(20) - 1; });
-  maybe(options.min_new_tokens, [&] { return draw.within(20) - 1; });
+  maybe(options.min_length, [&] { return draw.within(-1, 19); });
+  maybe(options.min_new_tokens, [&] { return draw.within(-1, 19); });
   maybe(options.forced_bos, [&] { return draw.token(); });
   maybe(options.forced_eos, [&] { return draw.token(); });
   maybe(options.seed, [&] { return draw.any(); });

@@ -29,10 +29,12 @@ public:
     return rarely(10) ? bytes.ConsumeFloatingPoint<double>()
                       : bytes.ConsumeProbability<double>();
   }
-  /// Within [0, limit), rarely not.
-  int64_t within(int64_t limit) {
-    return rarely(40) ? (rarely(2) ? any() : limit) : below(limit);
+  /// Within [first, limit), rarely not.
+  int64_t within(int64_t first, int64_t limit) {
+    return rarely(40) ? (rarely(2) ? any() : limit)
+                      : first + below(limit - first);
   }
+  int64_t within(int64_t limit) { return within(0, limit); }
   int64_t token() { return within(32); }
 
 private:
