@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-# Asks a server for streams of text as its clients do, and says how long they
-# waited: serve_load.py http://127.0.0.1:8000 --rate 20. Python alone.
+# Asks a server for streams of text, or for vectors, as its clients do, and says
+# how long they waited: serve_load.py http://127.0.0.1:8000 --rate 20. Python
+# alone.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import asyncio
@@ -38,35 +39,50 @@ class Asked:
 
 
 def make_requests(options):
-    """Drawn from the seed: prompts that begin alike as often as --shared says,
-    lengths that differ."""
+    """Drawn from the seed."""
     draw = random.Random(options.seed)
+    make = make_text if options.embed else make_completion
     made = []
     for number in range(options.requests):
-        story = (f"Once upon a time there was a {draw.choice(WHAT)} named "
-                 f"{draw.choice(WHO)}.")
-        begins = SYSTEM if draw.random() < options.shared else \
-            f"Story {draw.randrange(10**6)}. "
-        body = {"prompt": begins + story, "stream": True,
-                "max_tokens": draw.choice([max(1, options.max_tokens // 4),
-                                           options.max_tokens]),
-                "temperature": options.temperature, "seed": number,
-                "ignore_eos": options.ignore_eos,
-                "stream_options": {"include_usage": True}}
+        asked = make(options, draw, number)
         if options.model:
-            body["model"] = options.model
-        goes = draw.random() < options.cancel
-        made.append(Asked(body, draw.randint(1, 8) if goes else 0))
+            asked.body["model"] = options.model
+        made.append(asked)
     return made
 
 
+def make_text(options, draw, number):
+    """A text to be embedded, of 8 to 64 words."""
+    words = [draw.choice(WHO + WHAT) for _ in range(draw.randint(8, 64))]
+    return Asked({"input": " ".join(words)})
+
+
+def make_completion(options, draw, number):
+    """A prompt that begins like others' as often as --shared says, and is as
+    long where it does not; lengths of answers differ."""
+    system = SYSTEM * options.system
+    story = (f"Once upon a time there was a {draw.choice(WHAT)} named "
+             f"{draw.choice(WHO)}.")
+    begins = system if draw.random() < options.shared else \
+        f"Story {draw.randrange(10**6)}. " + system
+    goes = draw.random() < options.cancel
+    return Asked({"prompt": begins + story, "stream": True,
+                  "max_tokens": draw.choice([max(1, options.max_tokens // 4),
+                                             options.max_tokens]),
+                  "temperature": options.temperature, "seed": number,
+                  "ignore_eos": options.ignore_eos,
+                  "stream_options": {"include_usage": True}},
+                 draw.randint(1, 8) if goes else 0)
+
+
 async def ask(url, asked, key=""):
-    """Sends a request and reads its stream."""
+    """Sends a request and reads its stream, or a vector."""
+    path = "embeddings" if "input" in asked.body else "completions"
     writer = None
     try:
         reader, writer = await asyncio.open_connection(url.hostname, url.port)
         data = json.dumps(asked.body).encode()
-        head = (f"POST {url.path.rstrip('/')}/v1/completions HTTP/1.1\r\n"
+        head = (f"POST {url.path.rstrip('/')}/v1/{path} HTTP/1.1\r\n"
                 f"host: {url.hostname}\r\ncontent-type: application/json\r\n"
                 + (f"authorization: Bearer {key}\r\n" if key else "")
                 + f"content-length: {len(data)}\r\nconnection: close\r\n\r\n")
@@ -74,6 +90,9 @@ async def ask(url, asked, key=""):
         status = (await reader.readline()).decode("latin-1")
         if " 200 " not in status:
             asked.fault = status.strip() or "no answer"
+            return
+        if path == "embeddings":
+            take_vector(asked, await reader.read())
             return
         async for line in reader:
             if line.startswith(b"data: {"):
@@ -101,6 +120,14 @@ def take(asked, event):
         asked.finish = choice["finish_reason"] or asked.finish
     asked.tokens = (event.get("usage") or {}).get("completion_tokens",
                                                   asked.tokens)
+
+
+def take_vector(asked, answer):
+    """What is behind the status line: its text is the numbers' own."""
+    made = json.loads(answer.split(b"\r\n\r\n", 1)[1])
+    asked.text = json.dumps(made["data"][0]["embedding"])
+    asked.times.append(time.perf_counter())
+    asked.tokens = made["usage"]["prompt_tokens"]
 
 
 async def run(options, requests):
@@ -192,7 +219,7 @@ def positive(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Asks a server for streams, "
+    parser = argparse.ArgumentParser(description="Asks a server for streams or vectors, "
                                      "and says how long they took, as JSON.")
     parser.add_argument("url", help="http://HOST:PORT")
     parser.add_argument("--requests", type=int, default=100)
@@ -200,12 +227,16 @@ def main():
                         "times of a Poisson process")
     parser.add_argument("--clients", type=int, default=8,
                         help="without a rate: that ask one after the other")
+    parser.add_argument("--embed", action="store_true",
+                        help="vectors of texts instead of streams")
     parser.add_argument("--max-tokens", type=int, default=64)
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--ignore-eos", action="store_true",
                         help="answers of all their tokens")
     parser.add_argument("--shared", type=fraction, default=0.5,
                         help="prompts that begin alike, of all")
+    parser.add_argument("--system", type=int, default=1, metavar="N",
+                        help="times that the common beginning is said")
     parser.add_argument("--cancel", type=fraction, default=0.0,
                         help="clients that go before the end, of all")
     parser.add_argument("--first-ms", type=float, default=500,

@@ -80,6 +80,7 @@ void generate(Draw &draw, const tfc_model *model) {
   options.max_cache_bytes = draw.rarely(4) ? draw.below(1 << 14) : 0;
   options.decoding = draw.rarely(2) ? &decoding : nullptr;
   options.max_drafts = draw.rarely(2) ? draw.below(40) : 0;
+  options.draft = draw.rarely(3) ? drawModel(draw) : nullptr;
   int left = static_cast<int>(draw.below(40));
   auto onToken = [](void *user, int64_t, int64_t, int) {
     return --*static_cast<int *>(user) < 0 ? 1 : 0;
@@ -98,6 +99,7 @@ public:
     options.struct_size = sizeof(options);
     options.max_cache_bytes = draw.rarely(2) ? draw.below(1 << 12) : 0;
     options.max_drafts = draw.rarely(2) ? draw.below(40) : 0;
+    options.draft = draw.rarely(3) ? drawModel(draw) : nullptr;
     isFine(tfc_session_create(model, &options, &session));
   }
   ~Serving() { tfc_session_free(session); }

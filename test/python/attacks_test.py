@@ -2,8 +2,11 @@
 # beside them gets what they always get. All of it stays on this machine.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import concurrent.futures
+import contextlib
+import itertools
 import json
 import os
+import select
 import shutil
 import socket
 import tempfile
@@ -38,7 +41,7 @@ class Attacks(unittest.TestCase):
         with open(os.path.join(cls.folder, "chat_template.jinja"),
                   "w") as stream:
             stream.write(TEMPLATE)
-        cls.server = Served(cls.folder).__enter__()
+        cls.server = Served(cls.folder, "--header-timeout", "2").__enter__()
 
     @classmethod
     def tearDownClass(cls):
@@ -85,6 +88,40 @@ class Attacks(unittest.TestCase):
             except OSError:
                 pass  # it hears no more
             self.assertLess(sent, 128)
+
+    def test_headers_without_end(self):
+        """Ten thousand; one letter at a time, before the first answer and
+        behind one; and nothing at all."""
+        connection = self.connect()
+        with contextlib.suppress(OSError):  # it hears no more
+            connection.sendall(b"GET /health HTTP/1.1\r\n"
+                               + b"a: b\r\n" * 10000)
+        self.assertIn(b" 4", connection.recv(100))
+        slow = [self.connect() for _ in range(40)]
+        slow[0].sendall(b"GET /health HTTP/1.1\r\nhost: a\r\n\r\n")
+        self.assertIn(b" 200 ", slow[0].recv(1000))
+        ended = {}
+        for letter in itertools.cycle(b"GET /health HTTP/1.1\r\na:"):
+            for each in set(slow[:-1]) - set(ended):
+                with contextlib.suppress(OSError):
+                    each.sendall(bytes([letter]))
+            for each in select.select(slow, [], [], 0.2)[0]:
+                try:
+                    found = each.recv(1000)
+                except ConnectionResetError:  # it wrote on
+                    found = b""
+                if found:
+                    ended[each] = ended.get(each, b"") + found
+                else:
+                    slow.remove(each)
+            self.assertEqual(self.server.get("/health/live"),
+                             '{"status":"alive"}')
+            if not slow:
+                break
+        self.assertEqual(len(ended), 40)
+        for found in ended.values():
+            self.assertIn(b" 408 ", found)
+            self.assertIn(b"within 2 seconds", found)
 
     def test_bodies_that_say_one_thing_and_are_another(self):
         for head in (b"content-length: -1", b"content-length: 1e9",

@@ -1,12 +1,9 @@
 # Where models look: as Hugging Face's models do, and as a page that stands alone.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import base64
-import glob
 import json
 import os
 import re
-import shutil
-import subprocess
 import tempfile
 import unittest
 from html.parser import HTMLParser
@@ -14,6 +11,7 @@ from html.parser import HTMLParser
 import numpy as np
 import shared
 import tfcompiler as tfc
+from browser import Browser, find_browser
 
 
 class Links(HTMLParser):
@@ -32,14 +30,6 @@ def data_of(page):
     return json.loads(re.search(
         r'<script type="application/json" id="data">(.*?)</script>', page,
         re.S)[1])
-
-
-def find_browser():
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if shutil.which(name):
-            return shutil.which(name)
-    kept = os.path.expanduser("~/.cache/ms-playwright/chromium*/*/*shell")
-    return next(iter(sorted(glob.glob(kept))), None)
 
 
 class Attentions(unittest.TestCase):
@@ -125,21 +115,17 @@ class Pages(unittest.TestCase):
         browser = find_browser()
         if not browser:
             self.skipTest("no Chromium here to draw the page")
-        scratch = tempfile.mkdtemp(prefix="tfc-page-")
-        self.addCleanup(shutil.rmtree, scratch, ignore_errors=True)
-        path = os.path.join(scratch, "page.html")
+        scratch = tempfile.TemporaryDirectory(prefix="tfc-page-")
+        self.addCleanup(scratch.cleanup)
+        path = os.path.join(scratch.name, "page.html")
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(self.page)
         try:
-            drawn = subprocess.run(
-                [browser, "--headless", "--no-sandbox", "--disable-gpu",
-                 f"--user-data-dir={scratch}/profile", "--dump-dom",
-                 f"file://{path}"], capture_output=True, text=True,
-                errors="replace", timeout=60).stdout
-        except (OSError, subprocess.TimeoutExpired):
-            drawn = ""
-        if not drawn:
-            self.skipTest("the Chromium here draws nothing")
+            with Browser(browser) as drawer:
+                drawer.open(f"file://{path}")
+                drawn = drawer.value("document.documentElement.outerHTML")
+        except OSError as error:
+            self.skipTest(f"a Chromium that draws nothing: {error}")
         count = sum(one["layers"] * one["heads"]
                     for one in data_of(self.page)["maps"])
         self.assertIn(f'data-maps="{count}"', drawn)

@@ -1,4 +1,5 @@
-# What runs beside a server: the load generator, Prometheus, Kubernetes, Ray.
+# What runs beside a server: the load generator, Prometheus, Kubernetes, Ray,
+# Triton.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import importlib.util
@@ -8,8 +9,11 @@ import re
 import signal
 import subprocess
 import sys
+import types
 import unittest
+from unittest import mock
 
+import numpy as np
 import shared
 from serving import Served
 from tfcompiler.serve import _main
@@ -188,3 +192,68 @@ class Ray(unittest.TestCase):
             process.send_signal(signal.SIGTERM)
             process.wait(60)
             process.stdout.close()
+
+
+class Triton(unittest.TestCase):
+    """Its model, with a stand-in for the module that Triton brings."""
+
+    class Module(types.ModuleType):
+        class TritonError(Exception):
+            pass
+
+        class Tensor:
+            def __init__(self, name, values):
+                self.name, self.values = name, values
+
+            def as_numpy(self):
+                return self.values
+
+        class InferenceResponse:
+            def __init__(self, output_tensors=(), error=None):
+                self.output_tensors, self.error = output_tensors, error
+
+        @staticmethod
+        def get_input_tensor_by_name(request, name):
+            return request.get(name)
+
+    def request(self, *texts, most=None):
+        made = {"PROMPT": self.Module.Tensor("PROMPT", np.array(
+            [text.encode() if isinstance(text, str) else text
+             for text in texts], dtype=object))}
+        if most is not None:
+            made["MAX_TOKENS"] = self.Module.Tensor(
+                "MAX_TOKENS", np.array([most], np.int32))
+        return made
+
+    def test_its_model_answers_as_alone(self):
+        name = "triton_python_backend_utils"
+        path = os.path.join(SERVING, "triton", "1", "model.py")
+        with mock.patch.dict(sys.modules, {name: self.Module(name)}):
+            found = importlib.util.spec_from_file_location("model", path)
+            module = importlib.util.module_from_spec(found)
+            found.loader.exec_module(module)
+        with open(os.path.join(SERVING, "triton", "config.pbtxt")) as stream:
+            parameters = dict(re.findall(
+                r'key: "(\w+)", value: { string_value: "(.*?)" }',
+                stream.read()))
+        parameters.update(folder=STORIES, target="cpu")
+        model = module.TritonPythonModel()
+        model.initialize({"model_config": json.dumps({"parameters": {
+            key: {"string_value": value}
+            for key, value in parameters.items()}})})
+        made = model.execute([
+            self.request("Once upon a time", "There was", most=20),
+            self.request("Once"), self.request(b"\xff"),
+            self.request("Once", "Once", most=10**6)])
+        model.finalize()
+        alone = shared.stories().generate
+        for response, prompts, most in (
+                (made[0], ("Once upon a time", "There was"), 20),
+                (made[1], ("Once",), 64)):
+            self.assertIsNone(response.error)
+            tensor, = response.output_tensors
+            self.assertEqual(tensor.name, "TEXT")
+            self.assertEqual([text.decode() for text in tensor.values], [
+                alone(prompt, max_new_tokens=most) for prompt in prompts])
+        self.assertIn("utf-8", str(made[2].error))
+        self.assertIn("tokens", str(made[3].error))

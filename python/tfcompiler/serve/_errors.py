@@ -17,6 +17,7 @@ _TYPES = {
     401: ("authentication_error", "unauthorized"),
     404: ("invalid_request_error", "not_found"),
     405: ("invalid_request_error", "validation"),
+    408: ("invalid_request_error", "validation"),
     413: ("invalid_request_error", "validation"),
     415: ("invalid_request_error", "validation"),
     424: ("invalid_request_error", "backend"),

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import concurrent.futures
 import contextlib
+import itertools
 import logging
 import signal
 import sys
@@ -57,6 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         metavar="HF_DIR", help="a smaller model of the same "
                         "vocabulary, that guesses for the folder in the same "
                         "place")
+    parser.add_argument("--packed", action="append", default=[],
+                        metavar="FILE", help="of the folder in the same place: "
+                        "its weights as this library reads them, written when "
+                        "it is not there, and mapped, so that servers of one "
+                        "FILE have one copy together")
     parser.add_argument("--default-max-tokens", type=int, default=4096,
                         help="of an answer of which the client says nothing")
     parser.add_argument("--chat-template", type=Path, metavar="FILE",
@@ -72,6 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="texts that are too long are cut")
     parser.add_argument("--otlp-endpoint", metavar="URL", help="where spans of "
                         "answers go, as http://127.0.0.1:4318/v1/traces")
+    parser.add_argument("--header-timeout", type=float, default=30,
+                        metavar="SECONDS", help="that a request's header has "
+                        "to come")
     parser.add_argument("--drain-timeout", type=float, default=30,
                         metavar="SECONDS", help="that running answers have "
                         "after SIGTERM")
@@ -121,16 +130,20 @@ def _models(options) -> Tuple[List, List]:
     """The folders' models, and who guesses for each, or None. While the
     compiler looks at them, which is another process, the packages of the server
     are read."""
-    if len(options.draft) > len(options.folders):
-        raise Error(Code.INVALID_ARGUMENT, "--draft: expected at most "
-                    f"{len(options.folders)}, one a folder, got "
-                    f"{len(options.draft)}")
+    for name, given in (("draft", options.draft), ("packed", options.packed)):
+        if len(given) > len(options.folders):
+            raise Error(Code.INVALID_ARGUMENT, f"--{name}: expected at most "
+                        f"{len(options.folders)}, one a folder, got "
+                        f"{len(given)}")
 
     def make() -> Tuple[List, List]:
         models, drafts = [
             [compile(folder, target=options.target, dtype=options.dtype,
-                     threads=options.threads) for folder in folders]
-            for folders in (options.folders, options.draft)]
+                     threads=options.threads, packed=file,
+                     share_packed=file is not None)
+             for folder, file in itertools.zip_longest(folders, files)]
+            for folders, files in ((options.folders, options.packed),
+                                   (options.draft, []))]
         return models, drafts + [None] * (len(models) - len(drafts))
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         made = pool.submit(make)
@@ -163,6 +176,7 @@ async def _run(options, engines, keys, traces) -> int:
 
     from tfcompiler.serve._app import make_app
     from tfcompiler.serve._generation import Limits
+    from tfcompiler.serve._http import timed_headers
     from tfcompiler.serve._server import Server
 
     server = Server(engines, keys, limits=Limits(options.default_max_tokens),
@@ -175,7 +189,7 @@ async def _run(options, engines, keys, traces) -> int:
         make_app(server), host=options.host, port=options.port,
         log_level="warning", access_log=False, lifespan="off",
         # Whose headers have a limit; there are no web sockets.
-        http="h11", ws="none",
+        http=timed_headers(options.header_timeout), ws="none",
         limit_concurrency=1024, h11_max_incomplete_event_size=16 << 10,
         timeout_graceful_shutdown=1))
     # Signals are the drain's, below.
