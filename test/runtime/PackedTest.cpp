@@ -173,6 +173,18 @@ TEST_F(Packed, MayChangeAfterItWasRead) {
   EXPECT_EQ(countMappedLines(packed), 0);
 }
 
+TEST_F(Packed, IsMappedByWhoWritesItToShare) {
+  auto first = load("encoder", folder / "a", true);
+  ASSERT_TRUE(first) << messageOf(first);
+  EXPECT_EQ(countMappedLines(packed), 1);
+  auto own = load("encoder", folder / "a");
+  ASSERT_TRUE(own) << messageOf(own);
+  EXPECT_EQ(std::memcmp((*first)->weights(), (*own)->weights(),
+                        (*own)->weightBytes()),
+            0);
+  EXPECT_EQ(countMappedLines(packed), 1);
+}
+
 TEST_F(Packed, IsMappedWhereItIsShared) {
   make();
   auto own = load("encoder", ""), shared = load("encoder", "", true);

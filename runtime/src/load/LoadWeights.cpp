@@ -124,6 +124,15 @@ Status checkSource(const tfc_module_v0 &module, const WeightPaths &paths,
   return {};
 }
 
+/// What openPacked finds at the place of packed weights.
+Result<std::optional<PackedFile>> readPacked(const WeightPaths &paths,
+                                             const PackedIdentity &identity,
+                                             Loading &loading) {
+  return openPacked(paths.packed, identity, loading,
+                    paths.sharesPacked ? PackedMemory::Shared
+                                       : PackedMemory::Own);
+}
+
 Result<LoadedWeights> packAndSave(const tfc_module_v0 &module,
                                   const tfc_program_v0 &program,
                                   const PackedIdentity &identity,
@@ -157,6 +166,17 @@ Result<LoadedWeights> packAndSave(const tfc_module_v0 &module,
       return std::move(status.error());
     }
     loaded.fault = status ? "" : status.error().message;
+    if (status && paths.sharesPacked) {
+      // Else who packed them would have a second copy as long as it lives.
+      Result<std::optional<PackedFile>> written =
+          readPacked(paths, identity, loading);
+      if (!written) {
+        return std::move(written.error());
+      }
+      if (*written) {
+        loaded.packed = std::move((*written)->weights);
+      }
+    }
   }
   return loaded;
 }
@@ -169,9 +189,8 @@ Result<LoadedWeights> loadWeights(const tfc_module_v0 &module,
   PackedIdentity identity{module.spec_hash, program.packed_bytes,
                           program.layout_tag};
   if (!paths.packed.empty()) {
-    Result<std::optional<PackedFile>> packed = openPacked(
-        paths.packed, identity, loading,
-        paths.sharesPacked ? PackedMemory::Shared : PackedMemory::Own);
+    Result<std::optional<PackedFile>> packed =
+        readPacked(paths, identity, loading);
     if (!packed) {
       return std::move(packed.error());
     }
