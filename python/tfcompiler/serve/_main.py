@@ -128,8 +128,8 @@ def serve(options: argparse.Namespace) -> int:
 
 def _models(options) -> Tuple[List, List]:
     """The folders' models, and who guesses for each, or None. While the
-    compiler looks at them, which is another process, the packages of the server
-    are read."""
+    compiler looks at them, which is another process, and the runtime reads
+    them, the packages of the server are read."""
     for name, given in (("draft", options.draft), ("packed", options.packed)):
         if len(given) > len(options.folders):
             raise Error(Code.INVALID_ARGUMENT, f"--{name}: expected at most "
@@ -144,10 +144,15 @@ def _models(options) -> Tuple[List, List]:
              for folder, file in itertools.zip_longest(folders, files)]
             for folders, files in ((options.folders, options.packed),
                                    (options.draft, []))]
+        for model in models:
+            # Else the first to ask would wait for it; there may be none.
+            with contextlib.suppress(Error):
+                _ = model.tokenizer
         return models, drafts + [None] * (len(models) - len(drafts))
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         made = pool.submit(make)
-        import tfcompiler.serve._app  # noqa: F401
+        import tfcompiler.serve._app
+        import tfcompiler.serve._http  # noqa: F401
         return made.result()
 
 
