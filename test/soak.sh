@@ -3,6 +3,9 @@
 # becomes a row of test/ledger.json.
 #   test/soak.sh models 10000 [SEED]   random models, each for many programs
 #   test/soak.sh mutants 1000 [SEED]   mutants of what passes make
+#   test/soak.sh fuzz 600 [TARGET...]  so many seconds of each fuzzer, or of
+#                          these, of the build with sanitizers; inputs that go
+#                          further are kept there, for the next time
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,8 +29,22 @@ mutants)
     --tfc "$PWD/$build/bin/tfc-faulty" \
     --ledger test/ledger.json --count "${2:?expected how many}" $seed
   ;;
+fuzz)
+  build=${TFC_BUILD:-build/asan}
+  seconds=${2:?expected how many seconds}
+  shift 2
+  [ $# -gt 0 ] || set -- tensors packed spec config text api
+  status=0
+  for target; do
+    nice -n 10 "$python" -B test/fuzz/run_fuzz.py "$target" \
+      --fuzzer "$PWD/$build/bin/fuzz_$target" --seconds "$seconds" \
+      --keep "$build" --found "$build/corpus/$target" \
+      --ledger test/ledger.json || status=1
+  done
+  exit $status
+  ;;
 *)
-  echo "expected models or mutants, COUNT and [SEED], got ${1:-nothing}" >&2
+  echo "expected models, mutants or fuzz, and how many, got ${1:-nothing}" >&2
   exit 2
   ;;
 esac

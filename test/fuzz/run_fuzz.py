@@ -6,16 +6,33 @@
 import argparse
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
+import time
 
 import seeds
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import ledger  # noqa: E402
+
 # Of one input; the slowest take a second on a quiet machine.
 SECONDS_AN_INPUT = 100
 MEGABYTES = 2048
+
+
+def run(command, environment):
+    """Its status, and how many inputs it tried; what it says goes on."""
+    tried = 0
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE,
+                          text=True, errors="replace") as process:
+        for line in process.stderr:
+            sys.stderr.write(line)
+            count = re.match(r"stat::number_of_executed_units: *(\d+)", line)
+            tried = int(count[1]) if count else tried
+    return process.returncode, tried
 
 
 def main():
@@ -31,6 +48,7 @@ def main():
     parser.add_argument("--found",
                         help="a folder of inputs to go on with, and for those "
                         "that are found")
+    parser.add_argument("--ledger", help="a file that gets a row")
     options = parser.parse_args()
     seed = options.seed or random.SystemRandom().randrange(1, 2**31)
     print(f"seed {seed}: run_fuzz.py {options.target} --seed {seed} "
@@ -47,17 +65,22 @@ def main():
         dictionary = [f"-dict={words}"] if os.path.getsize(words) else []
         prefix = os.path.join(os.path.abspath(options.keep),
                               f"{options.target}-")
-        done = subprocess.run(
+        begun = time.monotonic()
+        status, tried = run(
             [options.fuzzer, f"-seed={seed}",
              f"-max_total_time={options.seconds}",
              f"-timeout={SECONDS_AN_INPUT}", f"-rss_limit_mb={MEGABYTES}",
              f"-artifact_prefix={prefix}", "-print_final_stats=1",
              *dictionary, found, first,
              *([corpus] if os.path.isdir(corpus) else [])],
-            env={**os.environ, "TMPDIR": scratch})
-    if done.returncode != 0:
+            {**os.environ, "TMPDIR": scratch})
+    if options.ledger:
+        ledger.append(options.ledger, ledger.row(
+            "fuzz", time.monotonic() - begun, target=options.target,
+            count=tried, found=int(status != 0)))
+    if status != 0:
         print(f"\nerror: expected fuzz_{options.target} to end well, got "
-              f"status {done.returncode}; the input is kept as {prefix}*, "
+              f"status {status}; the input is kept as {prefix}*, "
               f"once more: {options.fuzzer} FILE")
         return 1
     return 0
