@@ -297,7 +297,8 @@ def Transformer_ProductKindEnum
         I32EnumAttrCase<"Fma", 0, "fma">,
         I32EnumAttrCase<"Dot", 1, "dot">,
         I32EnumAttrCase<"Pairs", 2, "pairs">,
-        I32EnumAttrCase<"SignedDot", 3, "signed_dot">]>;
+        I32EnumAttrCase<"SignedDot", 3, "signed_dot">,
+        I32EnumAttrCase<"LaneFma", 4, "lane_fma">]>;
 
 def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
   let mnemonic = "product_tile";
@@ -306,7 +307,9 @@ def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
     What `tfc-select-strategy` chose for a `product` and its expansion follows;
     nothing in between looks at it.
 
-    * `kind`: `fma`, a multiply-add of f32; `dot`, all of a word of 32 bits at
+    * `kind`: `fma`, a multiply-add of f32; `lane_fma`, the same, where
+      instructions take a factor out of a vector: of four steps of a row, which
+      are loaded at once; `dot`, all of a word of 32 bits at
       once. Of two neighbours of bf16, rows and weights, into f32: the second
       one's first (16 words at once in tiles of AMX: the first ones' and the
       second ones' apart, then both), and numbers below 2^-126 count as zeros,

@@ -385,7 +385,8 @@ void GroupBody::emit() {
 
 bool GroupTiles::isKnown(transformer::ProductTileAttr tile,
                          const PanelLayout &layout) {
-  return tile.getKind() != transformer::ProductKind::Fma &&
+  return (WordProduct::isOf(tile) ||
+          tile.getKind() == transformer::ProductKind::Pairs) &&
          (tile.getLanes() == 16 || tile.getLanes() == 8) &&
          layout.columns == kWordBytes && layout.width % tile.getLanes() == 0;
 }

@@ -20,6 +20,8 @@ using namespace tfc;
 
 static constexpr int64_t kFloatBytes = sizeof(float);
 static constexpr int64_t kLineBytes = 64;
+/// Steps of a row that are loaded at once for multiply-adds by lane.
+static constexpr int64_t kQuad = 4;
 
 namespace {
 
@@ -57,6 +59,7 @@ private:
   Values emitDots(Value panel, ArrayRef<Value> rowPlaces, int64_t word,
                   int64_t columns, Values sums);
   Value loadWeights(Value place, int64_t column, int64_t width);
+  Value loadElement(ArrayRef<Value> rowPlaces, int64_t row, int64_t step);
   void emitRequests(int64_t words);
   void storeSums(ValueRange sums);
   void ask(Value base, int64_t offset) {
@@ -84,6 +87,9 @@ private:
   SmallVector<ColumnPiece> pieces;
   TileCall call;
   SmallVector<Value> x; // pointers to the rows
+  /// Of each row the four steps that the running one is of; empty: steps are
+  /// loaded one by one.
+  SmallVector<Value> quads;
   /// Where the running turn reads, keeps and asks.
   enum { kPanel, kKept, kNext, kNumPlaces };
   MovingPointer places[kNumPlaces];
@@ -168,6 +174,23 @@ Value TileBody::loadWeights(Value place, int64_t column, int64_t width) {
   return arith::BitcastOp::create(b, f32Vector(k, width), bits);
 }
 
+/// Element `step` of a row; steps are asked for in order.
+Value TileBody::loadElement(ArrayRef<Value> rowPlaces, int64_t row,
+                            int64_t step) {
+  auto load = [&](Type type) -> Value {
+    return LLVM::LoadOp::create(
+        b, type, buildAddress(b, rowPlaces[row], step * kFloatBytes),
+        /*alignment=*/kFloatBytes);
+  };
+  if (quads.empty()) {
+    return load(b.getF32Type());
+  }
+  if (step % kQuad == 0) {
+    quads[row] = load(f32Vector(k, kQuad));
+  }
+  return vector::ExtractOp::create(b, quads[row], step % kQuad);
+}
+
 /// The multiply-adds of the first `columns` columns of a word.
 KernelBuilder::Values TileBody::emitWord(Value panel, Value kept,
                                          ArrayRef<Value> rowPlaces,
@@ -188,9 +211,7 @@ KernelBuilder::Values TileBody::emitWord(Value panel, Value kept,
     }
     for (int64_t row = 0; row < rows; ++row) {
       int64_t step = word * layout.columns + column;
-      Value element = LLVM::LoadOp::create(
-          b, b.getF32Type(),
-          buildAddress(b, rowPlaces[row], step * kFloatBytes));
+      Value element = loadElement(rowPlaces, row, step);
       for (size_t j = 0; j < pieces.size(); ++j) {
         Value factor = vector::BroadcastOp::create(
             b, f32Vector(k, pieces[j].width), element);
@@ -231,6 +252,9 @@ KernelBuilder::Values TileBody::emitWords(Value word, int64_t words,
   for (Value row : x) {
     rowPlaces.push_back(buildAddress(b, row, word, wordBytes()));
   }
+  bool hasQuads = tile.getKind() == transformer::ProductKind::LaneFma &&
+                  words * columns % kQuad == 0;
+  quads.assign(hasQuads ? rows : 0, Value());
   for (int64_t i = 0; i < words; ++i) {
     Value panel = places[kPanel].pointer;
     sums = isDot() ? emitDots(panel, rowPlaces, i, columns, std::move(sums))

@@ -58,9 +58,11 @@ static transformer::ProductKind chooseKind(transformer::KernelOpInterface op,
   if (op.getWeightBits() == 4 && !own.excess) {
     return transformer::ProductKind::Pairs;
   }
-  return op.hasIntegerFactors() || (own.dots && op.hasNarrowFactors())
-             ? transformer::ProductKind::Dot
-             : transformer::ProductKind::Fma;
+  if (op.hasIntegerFactors() || (own.dots && op.hasNarrowFactors())) {
+    return transformer::ProductKind::Dot;
+  }
+  return own.byLane ? transformer::ProductKind::LaneFma
+                    : transformer::ProductKind::Fma;
 }
 
 namespace {

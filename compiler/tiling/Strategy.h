@@ -24,6 +24,7 @@ struct Strategy {
   int64_t prefetchRows; // the fewest rows of a tile that asks
   int64_t blockBytes;   // of a panel, that an item's tiles read in turns
   int64_t nextBytes;    // the largest block that is asked for a block ahead
+  bool byLane;          // whether a factor is a lane of four steps of a row
   bool dots;            // whether two bf16 are multiplied by two at once
   bool excess;          // whether four bytes are, those of rows without a sign
   bool isSigned;        // whether four bytes are, all with a sign

@@ -2,43 +2,51 @@
 # multiply-adds, counted. One line a function whose op matches, in the order of
 # the library, or more where its loops differ; with --all, one for each innermost
 # loop that multiplies:
-#   hot_loop.py [--all] LIBRARY PATTERN
+#   hot_loop.py [--all] [--model CPU] LIBRARY PATTERN
 #   decoder.layers.attn.q: zmm: 24 sums, 96 multiply-adds, 12 loads, ...
+# With --model there is LLVM's estimate beside them, of a CPU of aarch64: what
+# share of its peak of multiply-adds the loop has, all in the first-level cache.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import argparse
 import re
 import shutil
 import subprocess
 import sys
 
 FUNCTION = re.compile(r"^[0-9a-f]+ <(.*)>:$")
-INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*([^#]*)")
-# At the end of a jump's operand: its target.
-TARGET = re.compile(r"^(?:0x)?([0-9a-f]+)\b")
+INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)")
+COMMENT = re.compile(r"\s+(#\s|//).*")
+JUMP = re.compile(r"j|b\.|cbn?z$|tbn?z$")
+# At the end of a jump's operands: its target.
+TARGET = re.compile(r"(?:^|, )(?:0x)?([0-9a-f]+)(?: <|$)")
 
 # Of a loop: requests, its end, and what fills gaps.
-NO_WORK = re.compile("prefetch|cmp|test|j|nop")
+NO_WORK = re.compile("prefetch|prfm|cmp|test|j|b\\.|cb|nop")
+# Multiply-adds of vectors that a CPU begins in a cycle.
+UNITS = {"neoverse-n1": 2, "neoverse-v1": 4, "neoverse-v2": 4}
 
 
-def disassembler():
+def tool(plain):
     """LLVM's, by the name that it has where it comes from a package, too."""
-    for name in ("llvm-objdump", "llvm-objdump-22"):
+    for name in (plain, plain + "-22"):
         if shutil.which(name):
             return name
-    sys.exit("hot_loop.py: expected llvm-objdump or llvm-objdump-22 in PATH "
-             "(the package llvm-22 has it), got neither")
+    sys.exit(f"hot_loop.py: expected {plain} or {plain}-22 in PATH (the "
+             "package llvm-22 has it), got neither")
 
 
 def read_functions(library):
     """name -> [(address, mnemonic, operands)]"""
     text = subprocess.run(
-        [disassembler(), "--disassemble", "--no-show-raw-insn", library],
+        [tool("llvm-objdump"), "--disassemble", "--no-show-raw-insn", library],
         capture_output=True, text=True, check=True).stdout
     functions = {}
     for line in text.splitlines():
         if match := FUNCTION.match(line):
             instructions = functions[match[1]] = []
         elif match := INSTRUCTION.match(line):
-            instructions.append((int(match[1], 16), match[2], match[3].strip()))
+            instructions.append((int(match[1], 16), match[2],
+                                 COMMENT.sub("", match[3]).strip()))
     return functions
 
 
@@ -47,7 +55,7 @@ def innermost_loops(instructions):
     nothing else is such a loop."""
     spans = set()
     for address, mnemonic, operands in instructions:
-        if mnemonic.startswith("j") and (match := TARGET.match(operands)):
+        if JUMP.match(mnemonic) and (match := TARGET.search(operands)):
             if instructions[0][0] <= int(match[1], 16) <= address:
                 spans.add((int(match[1], 16), address))
     for first, last in spans:
@@ -57,13 +65,54 @@ def innermost_loops(instructions):
 
 def is_multiply_add(instruction):
     return bool(re.match(r"vfn?m(add|sub)\d+ps$|vdpbf16ps$|vpdpbusd$|vpmaddwd$|"
-                         r"tdp(bf16ps|busd)$", instruction[1]))
+                         r"tdp(bf16ps|busd)$|fmla$|sdot$", instruction[1]))
 
 
 def stack_pointers(instructions):
     """A frame's pointer is one only in functions that make it so."""
+    if any("[sp" in operands for _, _, operands in instructions):
+        return r"\[sp\b"
     has_frame = ("movq", "%rsp, %rbp") in [i[1:] for i in instructions]
     return r"\(%r[sb]p\b" if has_frame else r"\(%rsp\b"
+
+
+def is_arm(operands, mnemonic):
+    """Whether it is an instruction of aarch64."""
+    return "%" not in operands and not mnemonic.startswith(("j", "nop"))
+
+
+def count_arm(mnemonic, operands, on_stack, numbers, sums, vectors):
+    """The same of an instruction of aarch64."""
+    registers = re.findall(r"\b[vqds](\d+)\b", operands)
+    is_load = mnemonic.startswith("ld")
+    numbers["stack"] += bool(re.search(on_stack, operands))
+    numbers["broadcasts"] += mnemonic in ("ld1r", "dup")
+    if is_multiply_add((0, mnemonic)):
+        numbers["multiply-adds"] += 1
+        sums.add(registers[0])
+        vectors.add("neon")
+    elif registers and mnemonic not in ("ld1r", "dup"):
+        is_pair = mnemonic == "ldp"
+        numbers["loads" if is_load else "other"] += 1 + is_pair
+    elif not registers:
+        numbers["integers"] += not NO_WORK.match(mnemonic)
+
+
+def share_of_peak(loop, cpu):
+    """By LLVM's model of a CPU, in percent."""
+    lines = ["hot:"]
+    for _, mnemonic, operands in loop:
+        if JUMP.match(mnemonic):
+            operands = re.sub(r"0x[0-9a-f]+( <.*>)?$", "hot", operands)
+        lines.append(f"  {mnemonic} {operands}")
+    rounds = 200
+    told = subprocess.run(
+        [tool("llvm-mca"), "-mtriple=aarch64-linux-gnu", f"-mcpu={cpu}",
+         f"-iterations={rounds}"], input="\n".join(lines) + "\n",
+        capture_output=True, text=True, check=True).stdout
+    cycles = int(re.search(r"Total Cycles: *(\d+)", told)[1]) / rounds
+    work = sum(map(is_multiply_add, loop))
+    return 100 * work / UNITS[cpu] / cycles
 
 
 def count(loop, on_stack):
@@ -77,6 +126,9 @@ def count(loop, on_stack):
     for instruction in loop:
         _, mnemonic, operands = instruction
         registers = re.findall(r"%([xyzt]mm\d+)", operands)
+        if is_arm(operands, mnemonic):
+            count_arm(mnemonic, operands, on_stack, numbers, sums, vectors)
+            continue
         is_load = "(" in operands.rsplit(",", 1)[0]
         numbers["stack"] += bool(re.search(on_stack, operands))
         numbers["broadcasts"] += "broadcast" in mnemonic or "{1to" in operands
@@ -95,8 +147,13 @@ def count(loop, on_stack):
 
 
 def main():
-    every = "--all" in sys.argv
-    library, pattern = [a for a in sys.argv[1:] if a != "--all"]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--all", action="store_true", dest="every")
+    parser.add_argument("--model", choices=sorted(UNITS))
+    parser.add_argument("library")
+    parser.add_argument("pattern")
+    options = parser.parse_args()
+    library, pattern, every = options.library, options.pattern, options.every
     for function, instructions in read_functions(library).items():
         op = function.partition(".")[2]
         if not re.search(pattern, op):
@@ -107,6 +164,12 @@ def main():
                             for loop, work in zip(loops, works)
                             if (work if every else work == max(works))}):
             print(f"{op}: {line}")
+        if options.model:
+            shares = [share_of_peak(loop, options.model)
+                      for loop, work in zip(loops, works)
+                      if (work if every else work == max(works))]
+            print(f"{op}: " + ", ".join(f"{share:.0f} % of {options.model}"
+                                        for share in sorted(set(shares))))
 
 
 if __name__ == "__main__":

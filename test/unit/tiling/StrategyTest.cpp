@@ -45,6 +45,22 @@ TEST(Strategy, tilesFitTheRegistersAndItemsAreWholeTiles) {
   }
 }
 
+TEST(Strategy, quadsFitNeon) {
+  for (const char *program : {"armv8-a", "armv8-a+dotprod"}) {
+    for (int64_t bits : {16, 32}) {
+      Strategy s = chooseStrategy(program, "", bits);
+      EXPECT_TRUE(s.byLane) << program;
+      // 32 registers of four floats: sums, weights, four steps of each row.
+      int64_t vectors = s.panel / 4;
+      EXPECT_LE(s.rows * vectors + vectors + s.rows, 32) << program;
+      // A turn is four steps.
+      EXPECT_GE(s.unroll, 4) << program;
+      EXPECT_GE(s.turnRows, 4 * s.rows) << program;
+    }
+    EXPECT_FALSE(chooseStrategy(program, "", 8).byLane) << program;
+  }
+}
+
 TEST(Strategy, dotsReadTheWeightsOfTheLevelBelow) {
   Strategy dots = chooseStrategy("x86-64-v4+bf16", "", 16);
   Strategy widening = chooseStrategy("x86-64-v4", "znver4", 16);
