@@ -126,10 +126,10 @@ static Strategy level3(int64_t weightBits) {
 /// A vector of 8 floats is two registers of NEON's 32: panels, packed files and
 /// bits are those of x86-64-v3. 5 x 16: 20 accumulators, 4 registers of weights
 /// and 5 of four steps of a row each, of which multiply-adds take one by its
-/// lane. By LLVM's models of Neoverse N1, V1 and V2 that is 91 to 98 % of the
-/// peak of multiply-adds; 6 x 16, which spills, 66 to 91 %
-/// (docs/rationale/0063). Of bytes four are multiplied at once, whether or not
-/// there is one instruction for that. Not measured.
+/// lane: no less than 93 % of a Neoverse's peak by LLVM's models of N1, V1 and
+/// V2, where 6 x 16 spills and is at half of N1's (docs/rationale/0063). Of
+/// bytes four are multiplied at once, whether or not there is one instruction
+/// for that. Not measured.
 static Strategy armv8(int64_t weightBits) {
   Strategy s = level3(weightBits);
   s.isSigned = true;
