@@ -20,7 +20,7 @@ using namespace tfc;
 
 static constexpr int64_t kFloatBytes = sizeof(float);
 static constexpr int64_t kLineBytes = 64;
-/// Steps of a row that are loaded at once for multiply-adds by lane.
+/// Steps of a row, or words, that are loaded at once for multiply-adds by lane.
 static constexpr int64_t kQuad = 4;
 
 namespace {
@@ -59,7 +59,9 @@ private:
   Values emitDots(Value panel, ArrayRef<Value> rowPlaces, int64_t word,
                   int64_t columns, Values sums);
   Value loadWeights(Value place, int64_t column, int64_t width);
-  Value loadElement(ArrayRef<Value> rowPlaces, int64_t row, int64_t step);
+  bool hasQuads(int64_t words, int64_t columns) const;
+  Value loadOfQuad(ArrayRef<Value> rowPlaces, int64_t row, int64_t number,
+                   Type element, int64_t alignment);
   void emitRequests(int64_t words);
   void storeSums(ValueRange sums);
   void ask(Value base, int64_t offset) {
@@ -87,8 +89,8 @@ private:
   SmallVector<ColumnPiece> pieces;
   TileCall call;
   SmallVector<Value> x; // pointers to the rows
-  /// Of each row the four steps that the running one is of; empty: steps are
-  /// loaded one by one.
+  /// Of each row the four steps, or words, that the running one is of; empty:
+  /// they are loaded one by one.
   SmallVector<Value> quads;
   /// Where the running turn reads, keeps and asks.
   enum { kPanel, kKept, kNext, kNumPlaces };
@@ -174,21 +176,26 @@ Value TileBody::loadWeights(Value place, int64_t column, int64_t width) {
   return arith::BitcastOp::create(b, f32Vector(k, width), bits);
 }
 
-/// Element `step` of a row; steps are asked for in order.
-Value TileBody::loadElement(ArrayRef<Value> rowPlaces, int64_t row,
-                            int64_t step) {
-  auto load = [&](Type type) -> Value {
-    return LLVM::LoadOp::create(
-        b, type, buildAddress(b, rowPlaces[row], step * kFloatBytes),
-        /*alignment=*/kFloatBytes);
-  };
-  if (quads.empty()) {
-    return load(b.getF32Type());
+/// Whether instructions take a factor by its lane, and these are whole quads.
+bool TileBody::hasQuads(int64_t words, int64_t columns) const {
+  if (tile.getKind() == transformer::ProductKind::SignedDot) {
+    return columns == layout.columns && words % kQuad == 0;
   }
-  if (step % kQuad == 0) {
-    quads[row] = load(f32Vector(k, kQuad));
+  return tile.getKind() == transformer::ProductKind::LaneFma &&
+         words * columns % kQuad == 0;
+}
+
+/// Number `number` of a row's factors, out of a quad; they are asked for in
+/// order.
+Value TileBody::loadOfQuad(ArrayRef<Value> rowPlaces, int64_t row,
+                           int64_t number, Type element, int64_t alignment) {
+  if (number % kQuad == 0) {
+    int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+    quads[row] = LLVM::LoadOp::create(
+        b, VectorType::get(kQuad, element),
+        buildAddress(b, rowPlaces[row], number * bytes), alignment);
   }
-  return vector::ExtractOp::create(b, quads[row], step % kQuad);
+  return vector::ExtractOp::create(b, quads[row], number % kQuad);
 }
 
 /// The multiply-adds of the first `columns` columns of a word.
@@ -211,7 +218,13 @@ KernelBuilder::Values TileBody::emitWord(Value panel, Value kept,
     }
     for (int64_t row = 0; row < rows; ++row) {
       int64_t step = word * layout.columns + column;
-      Value element = loadElement(rowPlaces, row, step);
+      Value element =
+          quads.empty()
+              ? Value(LLVM::LoadOp::create(
+                    b, b.getF32Type(),
+                    buildAddress(b, rowPlaces[row], step * kFloatBytes)))
+              : loadOfQuad(rowPlaces, row, step, b.getF32Type(),
+                           /*alignment=*/kFloatBytes);
       for (size_t j = 0; j < pieces.size(); ++j) {
         Value factor = vector::BroadcastOp::create(
             b, f32Vector(k, pieces[j].width), element);
@@ -235,8 +248,13 @@ KernelBuilder::Values TileBody::emitDots(Value panel, ArrayRef<Value> rowPlaces,
                                        piece.width, columns));
   }
   for (int64_t row = 0; row < rows; ++row) {
-    Value elements = dots.loadRow(
-        b, buildAddress(b, rowPlaces[row], word * wordBytes()), columns);
+    Value elements =
+        quads.empty()
+            ? dots.loadRow(b,
+                           buildAddress(b, rowPlaces[row], word * wordBytes()),
+                           columns)
+            : loadOfQuad(rowPlaces, row, word, b.getI32Type(),
+                         /*alignment=*/1);
     for (size_t j = 0; j < pieces.size(); ++j) {
       Value &sum = sums[row * pieces.size() + j];
       sum = dots.multiply(b, sum, elements, weights[j]);
@@ -252,9 +270,7 @@ KernelBuilder::Values TileBody::emitWords(Value word, int64_t words,
   for (Value row : x) {
     rowPlaces.push_back(buildAddress(b, row, word, wordBytes()));
   }
-  bool hasQuads = tile.getKind() == transformer::ProductKind::LaneFma &&
-                  words * columns % kQuad == 0;
-  quads.assign(hasQuads ? rows : 0, Value());
+  quads.assign(hasQuads(words, columns) ? rows : 0, Value());
   for (int64_t i = 0; i < words; ++i) {
     Value panel = places[kPanel].pointer;
     sums = isDot() ? emitDots(panel, rowPlaces, i, columns, std::move(sums))

@@ -44,8 +44,9 @@ static Value multiplySigned(ImplicitLocOpBuilder &b, Value sum, Value first,
   SmallVector<Value> parts;
   int64_t width = cast<VectorType>(sum.getType()).getNumElements();
   for (int64_t number = 0; number < width / kWords; ++number) {
-    Value operands[] = {part(sum, number, kWords), part(first, number, kBytes),
-                        part(second, number, kBytes)};
+    // The row's word last, where the instruction takes a lane.
+    Value operands[] = {part(sum, number, kWords), part(second, number, kBytes),
+                        part(first, number, kBytes)};
     Value own =
         LLVM::CallIntrinsicOp::create(
             b, operands[0].getType(),

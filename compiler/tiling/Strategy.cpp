@@ -140,6 +140,13 @@ static Strategy armv8(int64_t weightBits) {
   return s;
 }
 
+/// Words of bytes are multiplied by lane, too.
+static Strategy armv8Dotprod(int64_t weightBits) {
+  Strategy s = armv8(weightBits);
+  s.rows = weightBits == 4 ? s.rows : 5;
+  return s;
+}
+
 /// Where a word of bytes is several instructions, these need registers.
 static Strategy armv8Bytes(int64_t weightBits) {
   Strategy s = armv8(weightBits);
@@ -178,7 +185,7 @@ static constexpr struct {
        return weightBits <= 8 ? armv8Bytes(weightBits) : armv8(weightBits);
      }},
     {"armv8-a+dotprod",
-     [](llvm::StringRef, int64_t weightBits) { return armv8(weightBits); }}};
+     [](llvm::StringRef, int64_t bits) { return armv8Dotprod(bits); }}};
 
 llvm::ArrayRef<llvm::StringRef> tfc::listStrategies() {
   static const auto programs = llvm::map_to_vector(

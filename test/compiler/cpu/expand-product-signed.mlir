@@ -12,9 +12,10 @@
 // CHECK: %[[ALL:.*]] = vector.broadcast %[[WORD]] : i32 to vector<8xi32>
 // CHECK: %[[ROW:.*]] = llvm.bitcast %[[ALL]] : vector<8xi32> to vector<32xi8>
 // CHECK: %[[LOW:.*]] = llvm.shufflevector %[[ROW]], %[[ROW]] [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
-// CHECK: llvm.call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"(%{{.*}}, %[[LOW]], %{{.*}}) : (vector<4xi32>, vector<16xi8>, vector<16xi8>) -> vector<4xi32>
+// The row's word is the factor that can be a lane.
+// CHECK: llvm.call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"(%{{.*}}, %{{.*}}, %[[LOW]]) : (vector<4xi32>, vector<16xi8>, vector<16xi8>) -> vector<4xi32>
 // CHECK: %[[HIGH:.*]] = llvm.shufflevector %[[ROW]], %[[ROW]] [16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
-// CHECK: llvm.call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"(%{{.*}}, %[[HIGH]], %{{.*}})
+// CHECK: llvm.call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"(%{{.*}}, %{{.*}}, %[[HIGH]])
 // CHECK: llvm.shufflevector {{.*}} [0, 1, 2, 3, 4, 5, 6, 7] : vector<4xi32>
 // CHECK-COUNT-2: "llvm.aarch64.neon.sdot.v4i32.v16i8"
 // CHECK-LABEL: func.func @bytes
@@ -69,6 +70,34 @@ func.func @wide(%x: memref<?x8xi16>, %w: memref<1x4x16x2xi8>, %y: memref<?x16xf3
   // expected-error @below {{rows whose words there is an instruction for}}
   transformer.product %x, %w outs(%y) {tile = #tile}
       : memref<?x8xi16>, memref<1x4x16x2xi8>, memref<?x16xf32> {
+  ^bb0(%sum: i32):
+    %f = arith.sitofp %sum : i32 to f32
+    transformer.yield %f : f32
+  }
+  return
+}
+
+// -----
+
+#tile = #transformer.product_tile<signed_dot, rows = 1, lanes = 8, item = 4,
+    unroll = 4, turn_rows = 4, ahead = 32, ahead_rows = 2, block_bytes = 65536,
+    next_bytes = 65536>
+
+// Four words of a row are one load, where a turn has as many.
+// CHECK: func.func private @product.1x16_dot_i8
+// CHECK: scf.for {{.*}} step %c4
+// CHECK: %[[QUAD:.*]] = llvm.load {{.*}} {alignment = 1 : i64} : !llvm.ptr -> vector<4xi32>
+// CHECK: vector.extract %[[QUAD]][0] : i32 from vector<4xi32>
+// CHECK-NOT: -> i32
+// CHECK: vector.extract %[[QUAD]][3]
+// CHECK: scf.for {{.*}} step %c1
+// CHECK-NOT: vector<4xi32>{{$}}
+// CHECK: llvm.load {{.*}} : !llvm.ptr -> i32
+// CHECK-LABEL: func.func @quads
+func.func @quads(%x: memref<?x32xi8>, %w: memref<1x8x16x4xi8>,
+                 %y: memref<?x16xf32>, %batch: !transformer.batch) {
+  transformer.product %x, %w outs(%y) {tile = #tile}
+      : memref<?x32xi8>, memref<1x8x16x4xi8>, memref<?x16xf32> {
   ^bb0(%sum: i32):
     %f = arith.sitofp %sum : i32 to f32
     transformer.yield %f : f32
