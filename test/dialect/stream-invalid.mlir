@@ -42,7 +42,7 @@ func.func @mix_rows_c2_negative(%x: tensor<?x26xf32>, %w: tensor<?x4xf32>) {
 // -----
 
 func.func @mix_rows_c3_offset(%x: tensor<?x26xf32>, %w: tensor<?x4xf32>) {
-  // expected-error @below {{expected a finite offset, got inf}}
+  // expected-error @below {{expected a finite offset, got INF}}
   %0 = transformer.mix_rows %x plus %x by %w[0]
          {offset = 0x7FF0000000000000 : f64}
          : (tensor<?x26xf32>, tensor<?x26xf32>, tensor<?x4xf32>)
