@@ -43,6 +43,13 @@ LogicalResult EmbeddingOp::verify() {
     return emitOpError() << "expected given rows alone, " << width
                          << " wide (as the table), got " << widthOf(given);
   }
+  // embedding_c4
+  std::optional<int64_t> beyond = getBeyond();
+  if (beyond && (offset != 0 || getOptional() || first || getGiven() ||
+                 *beyond < 0 || *beyond >= rows)) {
+    return emitOpError() << "expected beyond alone, in [0, " << rows
+                         << ") (the rows of the table), got " << *beyond;
+  }
   return success();
 }
 

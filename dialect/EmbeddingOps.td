@@ -22,6 +22,10 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_Wide
     token of a table stands beside patches of an image (Dosovitskiy et al. 2020,
     arXiv:2010.11929).
 
+    With `beyond`, ids may be greater than those of the table, and have its row
+    of that number: of a table that has no rows of their own for the last
+    tokens.
+
     ```mlir
     %y = transformer.embedding %ids, %table
            : tensor<?xi32>, tensor<97x104xf32>
@@ -35,15 +39,17 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_Wide
     * C2. first, which has neither offset nor optional beside it, is at least 0,
       and the last row's id below 2^31.
     * C3. given, which has none of these beside it, is as wide as the table.
+    * C4. beyond, which has none of these beside it, is a row of the table.
   }];
   let arguments = (ins Transformer_Ids:$ids, Transformer_StoredMatrix:$table,
                        Optional<Transformer_Rows>:$given,
                        DefaultValuedAttr<I64Attr, "0">:$offset,
-                       UnitAttr:$optional, OptionalAttr<I64Attr>:$first);
+                       UnitAttr:$optional, OptionalAttr<I64Attr>:$first,
+                       OptionalAttr<I64Attr>:$beyond);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $ids `,` $table (`given` $given^ `of` type($given))? (`optional` $optional^)?
-    (`from` $first^)? attr-dict `:` type($ids) `,` type($table)
+    (`from` $first^)? (`beyond` $beyond^)? attr-dict `:` type($ids) `,` type($table)
     `` custom<RowsOfTable>(type($result), ref(type($ids)), ref(type($table)))
   }];
 }

@@ -146,3 +146,22 @@ LogicalResult L2NormalizeOp::verify() {
   // l2_normalize_c1
   return expectPositive(*this, getEps());
 }
+
+//===-- cut_rows ----------------------------------------------------------===//
+
+LogicalResult CutRowsOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location>,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  types.push_back(rowsAs(adaptor.getInput().getType()));
+  return success();
+}
+
+LogicalResult CutRowsOp::verify() {
+  // cut_rows_c1
+  if (!getDeviations().isFinite()) {
+    return emitOpError() << "expected finite deviations, got "
+                         << getDeviations().convertToDouble();
+  }
+  return success();
+}

@@ -124,4 +124,32 @@ def Transformer_L2NormalizeOp
   }];
 }
 
+def Transformer_CutRowsOp
+    : Transformer_ValueOp<"cut_rows", [
+        Transformer_RoundsRows, Transformer_RowWise]> {
+  let summary = "how far the great numbers of a row are above the others";
+  let description = [{
+    `y[t,:] = max(x[t,:] - (mean + deviations * std), 0)`, with the mean of the
+    row and its deviation, the root of the biased variance (1/width). Of numbers
+    that are normally distributed all but a part of them become zeros, the part
+    that `deviations` leaves above it; which they are costs two sums and no
+    order (Gemma 3n). NaN where x is.
+
+    ```mlir
+    %y = transformer.cut_rows %x {deviations = 1.6448} : tensor<?x104xf32>
+    ```
+
+    Shapes: `[T, W]` to `[T, W]`.
+
+    Constraints:
+    * C1. deviations is finite.
+  }];
+  let arguments = (ins Transformer_Rows:$input, F64Attr:$deviations);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input attr-dict `:` type($input)
+    `` custom<RowsAs>(type($result), ref(type($input)))
+  }];
+}
+
 #endif // TFC_DIALECT_NORMOPS

@@ -51,6 +51,7 @@ public:
 
 private:
   LogicalResult countLoop(scf::ForOp loop);
+  LogicalResult countCall(func::CallOp call);
   LogicalResult close(SmallVectorImpl<Operation *> &group);
 
   StepSizes sizes;
@@ -111,6 +112,23 @@ LogicalResult Counter::countLoop(scf::ForOp loop) {
   return success();
 }
 
+/// Layers that are a function: what it is told is known here.
+LogicalResult Counter::countCall(func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  if (!callee || callee.isExternal()) {
+    return call.emitOpError("expected a function that has a body");
+  }
+  for (auto [argument, given] :
+       llvm::zip_equal(callee.getArguments(), call.getOperands())) {
+    if (std::optional<int64_t> known =
+            given.getType().isIndex() ? sizes.evaluate(given) : std::nullopt) {
+      sizes.bind(argument, *known);
+    }
+  }
+  return count(callee.getBody().front());
+}
+
 LogicalResult Counter::count(Block &block) {
   SmallVector<Operation *> group;
   for (Operation &op : block) {
@@ -122,10 +140,11 @@ LogicalResult Counter::count(Block &block) {
       group.push_back(&op);
       continue;
     }
-    if (op.getNumRegions() == 0) {
+    auto call = dyn_cast<func::CallOp>(op);
+    if (op.getNumRegions() == 0 && !call) {
       continue;
     }
-    if (failed(close(group))) {
+    if (failed(close(group)) || (call && failed(countCall(call)))) {
       return failure();
     }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {

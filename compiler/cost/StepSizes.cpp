@@ -93,6 +93,10 @@ std::optional<int64_t> StepSizes::extent(Value shaped, int64_t number) const {
                                rowsOfArgument(entry, argument, step, wanted))
                          : std::nullopt;
     }
+    // Layers that are a function are told rows of tokens.
+    if (isa<func::FuncOp>(parent)) {
+      return number == 0 ? std::optional<int64_t>(step.tokens()) : std::nullopt;
+    }
     auto loop = dyn_cast<LoopLikeOpInterface>(parent);
     OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
     return init ? extent(init->get(), number) : std::nullopt;
@@ -105,6 +109,10 @@ std::optional<int64_t> StepSizes::extent(Value shaped, int64_t number) const {
   if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
     OpOperand *init = loop.getTiedLoopInit(result);
     return init ? extent(init->get(), number) : std::nullopt;
+  }
+  // What layers give that are a function has a row for each token.
+  if (isa<func::CallOp>(op)) {
+    return number == 0 ? std::optional<int64_t>(step.tokens()) : std::nullopt;
   }
   if (auto buffer = dyn_cast<bufferization::ToTensorOp>(op)) {
     return extent(buffer.getBuffer(), number);

@@ -80,6 +80,10 @@ static void print(const spec::LayerInput &, raw_ostream &os) {
   os << "of the layer's own of the tokens";
 }
 
+static void print(const spec::LowRank &own, raw_ostream &os) {
+  os << "of rank " << own.rank;
+}
+
 static void print(const spec::Ngram &ngram, raw_ostream &os) {
   os << "over " << ngram.kernel << " tokens";
 }

@@ -72,6 +72,10 @@ static std::string describe(const spec::LayerInput &) {
   return "of the layer's own of the tokens";
 }
 
+static std::string describe(const spec::LowRank &own) {
+  return formatText("of rank %lld", static_cast<long long>(own.rank));
+}
+
 static std::string describe(const spec::Ngram &ngram) {
   return formatText("over %lld tokens", static_cast<long long>(ngram.kernel));
 }

@@ -3,6 +3,7 @@
 #include "compiler/frontend/BuildLayer.h"
 
 #include "compiler/frontend/BuildRecurrent.h"
+#include "compiler/frontend/BuildStreams.h"
 #include "compiler/spec/Visit.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -423,11 +424,19 @@ void tfc::buildCrossWrite(PathBuilder &path, const spec::Attention &attn,
                                     entry.cross, position.layer, entry.batch);
 }
 
-/// One whose gate is times a number in front of its activation.
-static Value buildScaledFfn(PathBuilder &path, const spec::Ffn &ffn,
-                            const std::string &name, Value index, Value x) {
-  Value gate = path.scale(path.linear(x, name + ".gate", ffn.bias, index),
-                          ffn.gateScale, name + ".gate.scale");
+/// One something is done to whose gate in front of its activation: it is times
+/// a number, or cut.
+static Value buildGatedFfn(PathBuilder &path, const spec::Ffn &ffn,
+                           const std::string &name, Value index, Value x) {
+  Value gate = path.linear(x, name + ".gate", ffn.bias, index);
+  if (ffn.gateScale != 1) {
+    gate = path.scale(gate, ffn.gateScale, name + ".gate.scale");
+  }
+  if (ffn.sparsity != 0) {
+    gate = transformer::CutRowsOp::create(path.getBuilder(),
+                                          path.loc(name + ".gate.cut"), gate,
+                                          APFloat(ffn.deviations()));
+  }
   Value up = path.linear(x, name + ".up", ffn.bias, index);
   Value inner = transformer::MultiplyOp::create(path.getBuilder(),
                                                 path.loc(name + ".gated"), up,
@@ -452,8 +461,8 @@ static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
   if (ffn.xielu) {
     return buildXieluFfn(path, ffn, name, index, x);
   }
-  if (ffn.gateScale != 1) {
-    return buildScaledFfn(path, ffn, name, index, x);
+  if (ffn.gateScale != 1 || ffn.sparsity != 0) {
+    return buildGatedFfn(path, ffn, name, index, x);
   }
   auto bias = [&](const char *part) {
     return ffn.bias ? path.weight(name + part, index) : Value();
@@ -587,6 +596,11 @@ static Value buildLayerInput(PathBuilder &path, const spec::LayerInput &own,
                              const LayerContext &context,
                              const LayerPosition &position, Value x) {
   OpBuilder &b = path.getBuilder();
+  if (own.scaled) {
+    x = transformer::LayerScaleOp::create(
+        b, path.loc(name + ".in_scale"), x,
+        path.weight(name + ".in_scale.weight", position.weights));
+  }
   Value gate = path.linear(x, name + ".gate", false, position.weights);
   Value given = transformer::SliceColumnsOp::create(
       b, path.loc(name + ".given"), context.layerInputs, 0,
@@ -594,6 +608,18 @@ static Value buildLayerInput(PathBuilder &path, const spec::LayerInput &own,
   Value inner = transformer::MultiplyOp::create(
       b, path.loc(name + ".gated"), given, gate, toDialect(own.act));
   return path.linear(inner, name + ".o", false, position.weights);
+}
+
+/// x + norm(out(in(x)))
+static Value buildLowRank(PathBuilder &path, const spec::LowRank &own,
+                          const std::string &name, Value index, Value x) {
+  Value y = path.linear(x, name + ".in", false, index);
+  y = path.linear(y, name + ".out", false, index);
+  if (own.norm) {
+    y = path.norm(y, *own.norm, name + ".norm", index);
+  }
+  return transformer::AddOp::create(path.getBuilder(), path.loc(name + ".sum"),
+                                    x, y);
 }
 
 static Value buildNgram(PathBuilder &path, const spec::Ngram &ngram,
@@ -632,79 +658,165 @@ static Value buildGruGate(PathBuilder &path, const std::string &name,
                                     gated(name + ".updated", change, update));
 }
 
-Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
-                      const LayerContext &context,
-                      const LayerPosition &position, Value x) {
-  // Where the sublayer begins, and what its f reads.
+namespace {
+
+/// The sublayers of a layer, one after the other.
+class SublayerBuilder {
+public:
+  SublayerBuilder(PathBuilder &path, const spec::LayerRun &run,
+                  const LayerContext &context, const LayerPosition &position)
+      : path(path), run(run), context(context), position(position) {}
+
+  /// What sublayer `number` of the run makes of x, to be added to it.
+  Value buildTerm(size_t number, Value x);
+  /// What becomes of x.
+  Value build(size_t number, Value x);
+
+private:
+  Value buildFunction(size_t number);
+  Value buildEnd(const spec::Sublayer &sublayer, const std::string &name,
+                 Value x);
+  std::string nameOf(const spec::Sublayer &sublayer) const {
+    return run.prefix + "." + sublayer.name;
+  }
+
+  PathBuilder &path;
+  const spec::LayerRun &run;
+  const LayerContext &context;
+  const LayerPosition &position;
+  /// Where the sublayer begins, and what its f reads.
   Value start, input;
-  // The first number of its state, behind those of the sublayers before.
+  /// The first number of its state, behind those of the sublayers before.
   int64_t stateFirst = 0;
-  for (auto [number, sublayer] : llvm::enumerate(run.sublayers)) {
-    std::string name = run.prefix + "." + sublayer.name;
-    start = sublayer.parallel ? start : x;
-    if (sublayer.preNorm) {
-      input = path.norm(start, *sublayer.preNorm, name + ".pre_norm",
-                        position.weights);
-    } else if (!sublayer.parallel) {
-      input = start;
+};
+
+} // namespace
+
+Value SublayerBuilder::buildFunction(size_t number) {
+  const spec::Sublayer &sublayer = run.sublayers[number];
+  std::string name = nameOf(sublayer);
+  return spec::visit(
+      sublayer.f,
+      [&](const spec::Attention &attn) {
+        if (attn.cross) {
+          return buildCrossAttention(path, attn, name, context, position,
+                                     input);
+        }
+        auto build = attn.latent ? buildLatentAttention : buildAttention;
+        return build(path, attn, listAttentions(run, number), name, context,
+                     position, input);
+      },
+      [&](const spec::Ffn &ffn) {
+        return buildFfn(path, ffn, name, position.weights, input);
+      },
+      [&](const spec::Moe &moe) {
+        return buildMoe(path, moe, name, position.weights, input);
+      },
+      [&](const spec::Conv &conv) {
+        return buildConv(path, conv, name, context, position, stateFirst,
+                         input);
+      },
+      [&](const spec::Recurrent &recurrent) {
+        return buildRecurrent(path, recurrent, name, context, position,
+                              stateFirst, input);
+      },
+      [&](const spec::LayerInput &own) {
+        return buildLayerInput(path, own, name, context, position, input);
+      },
+      [&](const spec::LowRank &own) {
+        return buildLowRank(path, own, name, position.weights, input);
+      },
+      [&](const spec::Ngram &ngram) {
+        return buildNgram(path, ngram, name, context, position);
+      });
+}
+
+Value SublayerBuilder::buildTerm(size_t number, Value x) {
+  const spec::Sublayer &sublayer = run.sublayers[number];
+  std::string name = nameOf(sublayer);
+  start = sublayer.parallel ? start : x;
+  if (sublayer.preNorm) {
+    input = path.norm(start, *sublayer.preNorm, name + ".pre_norm",
+                      position.weights);
+  } else if (!sublayer.parallel) {
+    input = start;
+  }
+  Value f = buildFunction(number);
+  stateFirst += spec::stateWidth(sublayer, transformer::widthOf(x));
+  if (sublayer.outNorm) {
+    f = path.norm(f, *sublayer.outNorm, name + ".out_norm", position.weights);
+  }
+  if (sublayer.outScale != 1) {
+    f = path.scale(f, sublayer.outScale, name + ".out_scale");
+  }
+  if (sublayer.outScales) {
+    f = transformer::LayerScaleOp::create(
+        path.getBuilder(), path.loc(name + ".out_scale"), f,
+        path.weight(name + ".out_scale.weight", position.weights));
+  }
+  return path.activation(f, sublayer.outAct, name + ".out_act");
+}
+
+/// What is done to the sum.
+Value SublayerBuilder::buildEnd(const spec::Sublayer &sublayer,
+                                const std::string &name, Value x) {
+  if (sublayer.postNorm) {
+    x = path.norm(x, *sublayer.postNorm, name + ".post_norm", position.weights);
+  }
+  if (sublayer.postScale) {
+    x = transformer::LayerScaleOp::create(
+        path.getBuilder(), path.loc(name + ".post_scale"), x,
+        path.weight(name + ".post_scale.weight", position.weights));
+  }
+  return sublayer.postFactor == 1
+             ? x
+             : path.scale(x, sublayer.postFactor, name + ".post_scale");
+}
+
+Value SublayerBuilder::build(size_t number, Value x) {
+  const spec::Sublayer &sublayer = run.sublayers[number];
+  std::string name = nameOf(sublayer);
+  Value f = buildTerm(number, x);
+  x = sublayer.gruGate
+          ? buildGruGate(path, name + ".gru", position.weights, x, f)
+          : Value(transformer::AddOp::create(path.getBuilder(), path.loc(name),
+                                             x, f));
+  return buildEnd(sublayer, name, x);
+}
+
+SmallVector<Value> tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
+                                   const LayerContext &context,
+                                   const LayerPosition &position,
+                                   ValueRange rows) {
+  SublayerBuilder sublayers(path, run, context, position);
+  size_t count = run.sublayers.size();
+  if (!context.streams) {
+    Value x = rows.front();
+    for (size_t number = 0; number < count; ++number) {
+      x = sublayers.build(number, x);
     }
-    Value f = spec::visit(
-        sublayer.f,
-        [&, number = number](const spec::Attention &attn) {
-          if (attn.cross) {
-            return buildCrossAttention(path, attn, name, context, position,
-                                       input);
-          }
-          auto build = attn.latent ? buildLatentAttention : buildAttention;
-          return build(path, attn, listAttentions(run, number), name, context,
-                       position, input);
-        },
-        [&](const spec::Ffn &ffn) {
-          return buildFfn(path, ffn, name, position.weights, input);
-        },
-        [&](const spec::Moe &moe) {
-          return buildMoe(path, moe, name, position.weights, input);
-        },
-        [&](const spec::Conv &conv) {
-          return buildConv(path, conv, name, context, position, stateFirst,
-                           input);
-        },
-        [&](const spec::Recurrent &recurrent) {
-          return buildRecurrent(path, recurrent, name, context, position,
-                                stateFirst, input);
-        },
-        [&](const spec::LayerInput &own) {
-          return buildLayerInput(path, own, name, context, position, input);
-        },
-        [&](const spec::Ngram &ngram) {
-          return buildNgram(path, ngram, name, context, position);
-        });
-    stateFirst += spec::stateWidth(sublayer, transformer::widthOf(x));
-    if (sublayer.outNorm) {
-      f = path.norm(f, *sublayer.outNorm, name + ".out_norm", position.weights);
-    }
-    if (sublayer.outScale != 1) {
-      f = path.scale(f, sublayer.outScale, name + ".out_scale");
-    }
-    if (sublayer.outScales) {
-      f = transformer::LayerScaleOp::create(
-          path.getBuilder(), path.loc(name + ".out_scale"), f,
-          path.weight(name + ".out_scale.weight", position.weights));
-    }
-    f = path.activation(f, sublayer.outAct, name + ".out_act");
-    x = sublayer.gruGate
-            ? buildGruGate(path, name + ".gru", position.weights, x, f)
-            : Value(transformer::AddOp::create(path.getBuilder(),
-                                               path.loc(name), x, f));
-    if (sublayer.postNorm) {
-      x = path.norm(x, *sublayer.postNorm, name + ".post_norm",
-                    position.weights);
-    }
-    if (sublayer.postScale) {
-      x = transformer::LayerScaleOp::create(
-          path.getBuilder(), path.loc(name + ".post_scale"), x,
-          path.weight(name + ".post_scale.weight", position.weights));
+    return {x};
+  }
+  const spec::Streams &streams = *context.streams;
+  StreamBuilder own(path, streams, run.prefix + ".streams", position.weights);
+  SmallVector<Value> predicted = own.predict(rows);
+  Value x = predicted[static_cast<size_t>(streams.active)];
+  // The reader has put it last.
+  bool hasInput =
+      std::holds_alternative<spec::LayerInput>(run.sublayers.back().f);
+  count -= hasInput ? 1 : 0;
+  for (size_t number = 0; number < count; ++number) {
+    x = sublayers.build(number, x);
+  }
+  SmallVector<Value> corrected = own.correct(predicted, x);
+  if (hasInput) {
+    Value term = sublayers.buildTerm(
+        count, corrected[static_cast<size_t>(streams.active)]);
+    for (Value &stream : MutableArrayRef(corrected).drop_front()) {
+      stream = transformer::AddOp::create(path.getBuilder(),
+                                          path.loc(run.prefix + ".layer_input"),
+                                          stream, term);
     }
   }
-  return x;
+  return corrected;
 }

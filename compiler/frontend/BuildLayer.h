@@ -65,6 +65,8 @@ struct LayerContext {
   llvm::SmallVector<Rotation> rotations;
   /// The types of tokens, where a term of scores is of them.
   mlir::Value types;
+  /// How layers read and write their streams; null where there is one.
+  const spec::Streams *streams = nullptr;
 
   /// The part of the cache that has the attention's keys.
   mlir::Value cacheOf(const spec::Attention &attn) const;
@@ -84,10 +86,14 @@ struct LayerPosition {
 
 /// y = scale * post_norm(x + out_act(out_scale * out_norm(f(pre_norm(x))))) for
 /// each sublayer, in their order, or what a gate makes of the sum; one that is
-/// parallel reads what the one before reads.
-mlir::Value buildLayer(PathBuilder &path, const spec::LayerRun &run,
-                       const LayerContext &context,
-                       const LayerPosition &position, mlir::Value x);
+/// parallel reads what the one before reads. Of streams (spec::Streams) they
+/// are between a prediction and a correction. `rows` are the streams, and what
+/// is given, too.
+llvm::SmallVector<mlir::Value> buildLayer(PathBuilder &path,
+                                          const spec::LayerRun &run,
+                                          const LayerContext &context,
+                                          const LayerPosition &position,
+                                          mlir::ValueRange rows);
 
 /// The numbers of distances that are added to scores, of the table
 /// <path>.weight.

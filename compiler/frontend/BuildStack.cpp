@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/frontend/BuildStack.h"
 
+#include "compiler/frontend/BuildStreams.h"
 #include "compiler/frontend/CountLayers.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -230,7 +231,7 @@ static Value buildPieces(PathBuilder &path, const spec::Pieces &pieces,
         builder, path.loc(name + ".token" + end), ids,
         path.weight(name + ".token" + end + ".weight"), /*given=*/Value(),
         /*offset=*/0, /*optional=*/false,
-        builder.getI64IntegerAttr(piece.first));
+        builder.getI64IntegerAttr(piece.first), /*beyond=*/IntegerAttr());
     if (pieces.isProjected()) {
       rows = path.linear(rows, name + ".projection" + end, /*bias=*/false);
     }
@@ -251,7 +252,7 @@ static Value buildPatches(PathBuilder &path, const spec::Embeddings &embeddings,
   return transformer::EmbeddingOp::create(
       builder, path.loc(name + ".input_ids"), ids,
       path.weight(embeddings.tokenTable), given, /*offset=*/0,
-      /*optional=*/false, /*first=*/IntegerAttr());
+      /*optional=*/false, /*first=*/IntegerAttr(), /*beyond=*/IntegerAttr());
 }
 
 /// norm(token * scale + position + segments), each table where the spec has
@@ -266,7 +267,7 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
     return transformer::EmbeddingOp::create(
         builder, path.loc(name + "." + ids), entry.input((prefix + ids).str()),
         path.weight(table), /*given=*/Value(), offset, optional,
-        /*first=*/IntegerAttr());
+        /*first=*/IntegerAttr(), /*beyond=*/IntegerAttr());
   };
   auto add = [&](Value x, Value y) -> Value {
     return transformer::AddOp::create(builder, path.loc(name), x, y);
@@ -340,10 +341,12 @@ static Value buildLayerInputs(PathBuilder &path, const spec::Stack &stack,
   const spec::LayerInputs &inputs = *stack.layerInputs;
   OpBuilder &b = path.getBuilder();
   std::string name = stack.name + ".layer_inputs";
+  bool hasFewer = inputs.rows < stack.embeddings.tokenRows;
   Value tokens = transformer::EmbeddingOp::create(
       b, path.loc(name + ".token"), entry.input((prefix + "input_ids").str()),
       path.weight(name + ".token.weight"), /*given=*/Value(), 0,
-      /*optional=*/false, /*first=*/IntegerAttr());
+      /*optional=*/false, /*first=*/IntegerAttr(),
+      hasFewer ? b.getI64IntegerAttr(*inputs.beyond) : IntegerAttr());
   tokens = path.scale(tokens, inputs.scale, name + ".token.scale");
   Value y = path.linear(x, name + ".projection", false);
   y = path.scale(y, inputs.projectionScale, name + ".projection.scale");
@@ -380,6 +383,7 @@ static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
   if (stack.layerInputs && !stack.runs.empty()) {
     context.layerInputs = buildLayerInputs(path, stack, prefix, entry, x);
   }
+  context.streams = stack.streams ? &*stack.streams : nullptr;
   context.batch = entry.batch;
   context.caches = entry.caches;
   context.cross = entry.cross;
@@ -484,12 +488,13 @@ static LayerPosition buildPosition(OpBuilder &builder, Location where,
 
 /// One loop over the layers of `runs`, whose body has a layer of each; the
 /// layer is an index, never a copy. `body` gets the run, the layer and what the
-/// loop carries, if anything, and returns its next value.
-static Value buildLoop(
-    PathBuilder &path, const spec::Stack &stack, ArrayRef<spec::LayerRun> runs,
-    Value carried,
-    function_ref<Value(const spec::LayerRun &, const LayerPosition &, Value)>
-        body) {
+/// loop carries, if anything, and returns its next values.
+static SmallVector<Value>
+buildLoop(PathBuilder &path, const spec::Stack &stack,
+          ArrayRef<spec::LayerRun> runs, ValueRange carried,
+          function_ref<SmallVector<Value>(const spec::LayerRun &,
+                                          const LayerPosition &, ValueRange)>
+              body) {
   OpBuilder &builder = path.getBuilder();
   SmallVector<Location> places;
   for (const spec::LayerRun &run : runs) {
@@ -505,22 +510,21 @@ static Value buildLoop(
   for (const spec::LayerRun &run : runs) {
     numbers.push_back(buildNumbers(builder, where, stack, run, isOnly));
   }
-  auto loop = scf::ForOp::create(builder, where, constant(0),
-                                 constant(runs.front().count), constant(1),
-                                 carried ? ValueRange(carried) : ValueRange());
+  auto loop =
+      scf::ForOp::create(builder, where, constant(0),
+                         constant(runs.front().count), constant(1), carried);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Value y = carried ? loop.getRegionIterArg(0) : Value();
+  SmallVector<Value> next(loop.getRegionIterArgs());
   for (auto [run, place, own] : llvm::zip_equal(runs, places, numbers)) {
     LayerPosition position =
         buildPosition(builder, place, run, own, loop.getInductionVar());
-    y = body(run, position, y);
+    next = body(run, position, next);
   }
-  if (!carried) {
-    return {};
+  if (!carried.empty()) {
+    scf::YieldOp::create(builder, where, next);
   }
-  scf::YieldOp::create(builder, where, y);
-  return loop.getResult(0);
+  return SmallVector<Value>(loop.getResults());
 }
 
 void tfc::buildHiddenOutputs(PathBuilder &path, const spec::Stack &stack,
@@ -542,31 +546,35 @@ Value tfc::buildStack(PathBuilder &path, const spec::Stack &stack,
                       ArrayRef<std::string> hiddenOutputs) {
   Value x = buildEmbeddings(path, stack, prefix, entry);
   LayerContext context = buildContext(path, stack, prefix, entry, x);
+  SmallVector<Value> rows = openStreams(path, stack, x);
   for (ArrayRef<spec::LayerRun> runs : listLoops(stack)) {
-    x = buildLoop(
-        path, stack, runs, x,
-        [&](const spec::LayerRun &run, const LayerPosition &position, Value x) {
-          buildHiddenOutputs(path, stack, hiddenOutputs, x, position.layer);
-          return buildLayer(path, run, context, position, x);
-        });
+    rows = buildLoop(path, stack, runs, rows,
+                     [&](const spec::LayerRun &run,
+                         const LayerPosition &position, ValueRange carried) {
+                       // Streams have no such outputs.
+                       buildHiddenOutputs(path, stack, hiddenOutputs,
+                                          carried.front(), position.layer);
+                       return buildLayer(path, run, context, position, carried);
+                     });
   }
-  return x;
+  return closeStreams(path, stack, rows);
 }
 
 void tfc::buildCrossWrites(PathBuilder &path, const spec::Stack &stack,
                            const Entry &entry, Value hidden) {
   for (ArrayRef<spec::LayerRun> runs : listLoops(stack)) {
-    buildLoop(
-        path, stack, runs, {},
-        [&](const spec::LayerRun &run, const LayerPosition &position, Value) {
-          for (const spec::Sublayer &sublayer : run.sublayers) {
-            const spec::Attention *attn = sublayer.attention();
-            if (attn && attn->cross) {
-              buildCrossWrite(path, *attn, run.prefix + "." + sublayer.name,
-                              entry, position, hidden);
-            }
-          }
-          return Value();
-        });
+    buildLoop(path, stack, runs, {},
+              [&](const spec::LayerRun &run, const LayerPosition &position,
+                  ValueRange) {
+                for (const spec::Sublayer &sublayer : run.sublayers) {
+                  const spec::Attention *attn = sublayer.attention();
+                  if (attn && attn->cross) {
+                    buildCrossWrite(path, *attn,
+                                    run.prefix + "." + sublayer.name, entry,
+                                    position, hidden);
+                  }
+                }
+                return SmallVector<Value>();
+              });
   }
 }

@@ -109,6 +109,11 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
         Value zero = arith::ConstantIntOp::create(inner, 0, 32);
         id = arith::MaxSIOp::create(inner, id, zero);
       }
+      if (std::optional<int64_t> beyond = op.getBeyond()) {
+        Value isOwn = arith::CmpIOp::create(inner, arith::CmpIPredicate::slt,
+                                            id, number(inner, rows));
+        id = arith::SelectOp::create(inner, isOwn, id, number(inner, *beyond));
+      }
       Value row = toIndex(inner, id);
       if (op.getOffset() != 0) {
         Value offset = arith::ConstantIndexOp::create(inner, op.getOffset());

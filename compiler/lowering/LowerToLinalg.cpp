@@ -459,6 +459,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     populatePositionPatterns(patterns);
     populateProjectionPatterns(patterns, lastUses);
     populateRecurrentPatterns(patterns, lastUses);
+    populateStreamPatterns(patterns, lastUses);
     populateQuantizePatterns(patterns,
                              panel > 0 ? std::optional<IntegerRows>(int8Rows)
                                        : std::nullopt);

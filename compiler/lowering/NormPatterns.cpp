@@ -190,10 +190,53 @@ struct LowerL2Normalize : OpRewritePattern<transformer::L2NormalizeOp> {
   const LastUses &lastUses;
 };
 
+/// cut_rows -> mean, variance around it, map
+struct LowerCutRows : OpRewritePattern<transformer::CutRowsOp> {
+  LowerCutRows(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
+
+  LogicalResult matchAndRewrite(transformer::CutRowsOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value x = op.getInput();
+    double width = transformer::widthOf(x);
+    double deviations = op.getDeviations().convertToDouble();
+    auto mean = [&](ImplicitLocOpBuilder &inner, Value sum) -> Value {
+      return arith::DivFOp::create(inner, sum, f32Constant(inner, width));
+    };
+    Value sum = sumRows(
+        b, x, {}, [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
+    Value squares =
+        sumRows(b, x, {{sum, Broadcast::AlongRow}},
+                [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
+                  Value d =
+                      arith::SubFOp::create(inner, v[0], mean(inner, v[1]));
+                  return arith::MulFOp::create(inner, d, d);
+                });
+    Value y = mapRows(
+        b, x, {{sum, Broadcast::AlongRow}, {squares, Broadcast::AlongRow}},
+        {elementOf(op), lastUses.contains(op.getInputMutable())},
+        [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
+          Value std = math::SqrtOp::create(inner, mean(inner, v[2]));
+          Value above =
+              arith::MulFOp::create(inner, std, f32Constant(inner, deviations));
+          Value cut = arith::AddFOp::create(inner, mean(inner, v[1]), above);
+          // maximum, not maxnum: a NaN stays one.
+          return arith::MaximumFOp::create(
+              inner, arith::SubFOp::create(inner, v[0], cut),
+              f32Constant(inner, 0));
+        });
+    rewriter.replaceOp(op, y);
+    return success();
+  }
+
+  const LastUses &lastUses;
+};
+
 } // namespace
 
 void tfc::populateNormPatterns(RewritePatternSet &patterns,
                                const LastUses &lastUses) {
-  patterns.add<LowerLayerNorm, LowerRmsNorm, LowerL2Normalize>(
+  patterns.add<LowerLayerNorm, LowerRmsNorm, LowerL2Normalize, LowerCutRows>(
       patterns.getContext(), lastUses);
 }

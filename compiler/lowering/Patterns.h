@@ -150,6 +150,8 @@ void populateProjectionPatterns(mlir::RewritePatternSet &patterns,
                                 const LastUses &lastUses);
 void populateRecurrentPatterns(mlir::RewritePatternSet &patterns,
                                const LastUses &lastUses);
+void populateStreamPatterns(mlir::RewritePatternSet &patterns,
+                            const LastUses &lastUses);
 /// `kernels`: what those of products read; none where there are none.
 void populateQuantizePatterns(mlir::RewritePatternSet &patterns,
                               std::optional<IntegerRows> kernels);

@@ -31,6 +31,14 @@ struct NormShape {
 Matrix layerNorm(const Matrix &x, const NormShape &shape);
 Matrix rmsNorm(const Matrix &x, const NormShape &shape);
 
+/// y[t,:] = max(x[t,:] - (mean + deviations * std), 0), by row.
+Matrix cutRows(const Matrix &x, double deviations);
+/// y[t,:] = x[t,:] + sum_j (offset + weights[t, first + j]) terms_j[t,:]
+Matrix mixRows(const Matrix &x, llvm::ArrayRef<const Matrix *> terms,
+               const Matrix &weights, int64_t first, double offset);
+/// y[t,:] = x[t,:] sqrt(mean(like[t,:]^2)) / sqrt(max(mean(x[t,:]^2), floor))
+Matrix matchMagnitude(const Matrix &x, const Matrix &like, double floor);
+
 /// y[t,n] = sum_k x[t,k] weight[n,k] + bias[n]; `bias` may be null, here and
 /// below.
 Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias);

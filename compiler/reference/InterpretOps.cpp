@@ -227,6 +227,16 @@ LogicalResult Interpreter::runOp(EmbeddingOp op) {
     }
     return setRows(op, embedding(own, table, 0));
   }
+  if (std::optional<int64_t> beyond = op.getBeyond()) {
+    Ids own;
+    for (int64_t id : ids(op.getIds())) {
+      if (id < 0) {
+        return op.emitError() << "expected an id of at least 0, got " << id;
+      }
+      own.push_back(static_cast<int32_t>(id < table.rows ? id : *beyond));
+    }
+    return setRows(op, embedding(own, table, 0));
+  }
   bool mayBeNegative = op.getOptional() || op.getGiven();
   for (int64_t id : ids(op.getIds())) {
     if ((id < 0 && !mayBeNegative) || id + offset >= table.rows) {
@@ -581,6 +591,25 @@ LogicalResult Interpreter::runOp(Operation &op) {
       .Case([&](L2NormalizeOp norm) {
         return setRows(norm, l2Normalize(rows(norm.getInput()),
                                          norm.getEps().convertToDouble()));
+      })
+      .Case([&](CutRowsOp op) {
+        return setRows(op, cutRows(rows(op.getInput()),
+                                   op.getDeviations().convertToDouble()));
+      })
+      .Case([&](MixRowsOp op) {
+        SmallVector<const Matrix *> terms;
+        for (Value term : op.getTerms()) {
+          terms.push_back(&rows(term));
+        }
+        return setRows(op, mixRows(rows(op.getInput()), terms,
+                                   rows(op.getWeights()),
+                                   static_cast<int64_t>(op.getFirst()),
+                                   op.getOffset().convertToDouble()));
+      })
+      .Case([&](MatchMagnitudeOp op) {
+        return setRows(op,
+                       matchMagnitude(rows(op.getInput()), rows(op.getLike()),
+                                      op.getFloor().convertToDouble()));
       })
       .Case([&](RotaryAnglesOp angles) {
         return setRows(angles, rotaryAngles(ids(angles.getPositions()),

@@ -307,7 +307,9 @@ struct Recurrent {
 };
 
 /// down(act(up x)), or down(act(gateScale * gate x) * up x) when gated. With
-/// `xielu` act is transformer.xielu, which has two weights of one number.
+/// `xielu` act is transformer.xielu, which has two weights of one number. With
+/// `sparsity` the gate is what transformer.cut_rows leaves of it, where numbers
+/// that are normally distributed have so great a part below.
 struct Ffn {
   int64_t width = 0;
   Activation act = Activation::Gelu;
@@ -315,9 +317,13 @@ struct Ffn {
   bool bias = false;
   double gateScale = 1;
   bool xielu = false;
+  double sparsity = 0; // 0 without
+  /// How many deviations above the mean the part ends.
+  double deviations() const;
   friend bool operator==(const Ffn &a, const Ffn &b) {
-    return std::tie(a.width, a.act, a.gated, a.bias, a.gateScale, a.xielu) ==
-           std::tie(b.width, b.act, b.gated, b.bias, b.gateScale, b.xielu);
+    return std::tie(a.width, a.act, a.gated, a.bias, a.gateScale, a.xielu,
+                    a.sparsity) == std::tie(b.width, b.act, b.gated, b.bias,
+                                            b.gateScale, b.xielu, b.sparsity);
   }
 };
 
@@ -389,11 +395,22 @@ struct Moe {
 };
 
 /// o(act(gate(x)) * e), e being what the stack's LayerInputs have for the
-/// layer.
+/// layer; with `scaled` of x times a learned number for each column.
 struct LayerInput {
   Activation act = Activation::Gelu;
+  bool scaled = false;
   friend bool operator==(const LayerInput &a, const LayerInput &b) {
-    return a.act == b.act;
+    return a.act == b.act && a.scaled == b.scaled;
+  }
+};
+
+/// x + norm(out(in(x))), in between there being `rank` columns: a learned
+/// residual (Menghani et al. 2024, arXiv:2411.07501).
+struct LowRank {
+  int64_t rank = 0;
+  std::optional<Norm> norm;
+  friend bool operator==(const LowRank &a, const LowRank &b) {
+    return a.rank == b.rank && a.norm == b.norm;
   }
 };
 
@@ -409,20 +426,22 @@ struct Ngram {
 };
 
 /// y = scale * post_norm(x + out_act(out_scale * out_norm(f(pre_norm(x))))),
-/// scale being a learned number with `postScale`, and 1 without; out_scale is
-/// `outScale`, or with `outScales` a learned number for each column. `name`
-/// ("attn", "cross", "conv", "recurrent", "ffn", "moe", "layer_input", "ngram")
-/// is the word in parameter names and in locations. With `gruGate` the sum is
-/// the gate of Parisotto et al. 2019 (arXiv:1910.06764) in its place: of x and
-/// y, what is to be added, (1 - z) x + z tanh(W y + U (r x)), r and z being
-/// sigmoids of projections of both.
+/// scale being a learned number with `postScale`, and `postFactor` without;
+/// out_scale is `outScale`, or with `outScales` a learned number for each
+/// column. `name` ("attn", "cross", "low_rank", "conv", "recurrent", "ffn",
+/// "moe", "layer_input", "ngram") is the word in parameter names and in
+/// locations. With `gruGate` the sum is the gate of Parisotto et al. 2019
+/// (arXiv:1910.06764) in its place: of x and y, what is to be added, (1 - z) x
+/// + z tanh(W y + U (r x)), r and z being sigmoids of projections of both.
 struct Sublayer {
   std::string name;
-  std::variant<Attention, Ffn, Moe, Conv, Recurrent, LayerInput, Ngram> f;
+  std::variant<Attention, Ffn, Moe, Conv, Recurrent, LayerInput, Ngram, LowRank>
+      f;
   std::optional<Norm> preNorm, outNorm, postNorm;
   double outScale = 1;
   bool outScales = false;
   bool postScale = false;
+  double postFactor = 1;
   /// f reads what f of the sublayer before reads, or, with a pre_norm, this of
   /// what that one's pre_norm is of; the sum is with the result of that one.
   bool parallel = false;
@@ -435,7 +454,7 @@ struct Sublayer {
   /// All but f.
   auto around() const {
     return std::tie(name, preNorm, outNorm, postNorm, outScale, outScales,
-                    postScale, outAct, gruGate, parallel);
+                    postScale, postFactor, outAct, gruGate, parallel);
   }
   friend bool operator==(const Sublayer &a, const Sublayer &b) {
     return a.f == b.f && a.around() == b.around();

@@ -149,16 +149,39 @@ struct RelativeTable {
 /// table_l[id])`, `width` columns. W and the table have those of all layers
 /// side by side: "<stack>.layer_inputs.projection.weight" [layers width,
 /// hidden],
-/// "<stack>.layer_inputs.token.weight" [rows, layers width].
+/// "<stack>.layer_inputs.token.weight" [rows, layers width]. Where there are
+/// fewer rows than ids, those beyond have the row `beyond`.
 struct LayerInputs {
   int64_t width = 0, rows = 0;
+  std::optional<int64_t> beyond;
   double scale = 1, projectionScale = 1, outScale = 1;
   Norm norm; // of each layer's columns, with the same weight
+};
+
+/// Layers go from `count` streams of rows to as many (Baykal et al. 2023,
+/// arXiv:2301.13310). Stream 0 begins with the embeddings x and stream i with
+/// transformer.match_magnitude of "<stack>.streams.in.<i - 1>" x to x; the
+/// layers' result is the mean of stream 0 and of those of
+/// "<stack>.streams.out.<i - 1>" of the others to it. With m(x) =
+/// tanh(router(routerScale norm(x))), of a layer's parameters
+/// "<stack>.layers.streams.router" and so on, which is `count` numbers:
+///
+/// * A layer begins with p_i = x_i + sum_j (predict m(x_a))_ij x_j, a being
+///   `active`.
+/// * Its sublayers but a layer_input make y of p_a.
+/// * It gives x_i = p_i + (1 + (correct m(y))_i) (y - p_a).
+/// * What its layer_input makes of x_a is added to all of them but stream 0.
+struct Streams {
+  int64_t count = 2, active = 0;
+  Norm norm;
+  double routerScale = 1;
+  double floor = 0; // of match_magnitude
 };
 
 struct Stack {
   std::string name; // "encoder" or "decoder"
   Embeddings embeddings;
+  std::optional<Streams> streams;
   std::optional<LayerInputs> layerInputs;
   std::optional<PositionBias> positionBias;
   std::optional<RelativeTable> relative;

@@ -87,7 +87,7 @@ Fields sublayerFields() {
           key("post_norm", norm()),
           key("parallel", flag()),
           key("out_act", activation()),
-          key("post_scale", flag()),
+          key("post_scale", oneOf({flag(), number()})),
           key("residual", words({"add", "gru_gate"}, {"none"}))};
 }
 
@@ -194,9 +194,9 @@ TypeRef attention() {
 }
 
 TypeRef ffn() {
-  Fields fields = {needed("width", width()), needed("act", ffnActivation()),
-                   key("gated", flag()), key("bias", flag()),
-                   key("gate_scale", number())};
+  Fields fields = {needed("width", width()),    needed("act", ffnActivation()),
+                   key("gated", flag()),        key("bias", flag()),
+                   key("gate_scale", number()), key("sparsity", number())};
   for (Field &field : sublayerFields()) {
     fields.push_back(std::move(field));
   }
@@ -279,11 +279,19 @@ TypeRef recurrent() {
 }
 
 TypeRef layerInput() {
-  Fields fields = {needed("act", activation())};
+  Fields fields = {needed("act", activation()), key("scaled", flag())};
   for (Field &field : sublayerFields()) {
     fields.push_back(std::move(field));
   }
   return object(std::move(fields), "layer_input");
+}
+
+TypeRef lowRank() {
+  Fields fields = {needed("rank", width()), key("norm", norm())};
+  for (Field &field : sublayerFields()) {
+    fields.push_back(std::move(field));
+  }
+  return object(std::move(fields), "low_rank");
 }
 
 TypeRef ngram() {
@@ -298,14 +306,18 @@ TypeRef ngram() {
 const TypeRef &block() {
   static const TypeRef type = [] {
     TypeRef attn = attention(), feedForward = ffn();
-    Fields sublayers = {
-        key("attn", attn),       key("cross", attn),
-        key("conv", conv()),     key("recurrent", recurrent()),
-        key("ffn", feedForward), key("moe", moe()),
-        key("ngram", ngram()),   key("layer_input", layerInput())};
+    Fields sublayers = {key("attn", attn),
+                        key("cross", attn),
+                        key("low_rank", lowRank()),
+                        key("conv", conv()),
+                        key("recurrent", recurrent()),
+                        key("ffn", feedForward),
+                        key("moe", moe()),
+                        key("ngram", ngram()),
+                        key("layer_input", layerInput())};
     Fields fields = {
         key("placement", words({"post", "pre", "parallel", "none"})),
-        key("norm", norm()), key("sublayers", list(object(sublayers), 1, 8))};
+        key("norm", norm()), key("sublayers", list(object(sublayers), 1, 9))};
     fields.insert(fields.end(), sublayers.begin(), sublayers.end());
     return object(std::move(fields), "block");
   }();
@@ -335,19 +347,22 @@ TypeRef stack() {
       object({needed("kind", words({"bucket"})), needed("buckets", width()),
               needed("max_distance", width()), needed("bidirectional", flag()),
               key("per_layer", flag())}));
-  TypeRef inputs =
-      orNone(object({needed("width", width()), key("rows", rows()),
-                     key("scale", number()), key("projection_scale", number()),
-                     key("out_scale", number()), needed("norm", norm())}));
+  TypeRef inputs = orNone(object(
+      {needed("width", width()), key("rows", rows()), key("beyond", index()),
+       key("scale", number()), key("projection_scale", number()),
+       key("out_scale", number()), needed("norm", norm())}));
   TypeRef memory =
       object({needed("len", rows()), key("init", words({"zeros", "none"})),
               key("same_length", flag()), key("keep", words({"hidden"}))});
-  TypeRef streams =
-      object({needed("kind", words({"reversible", "two_stream"}))});
+  TypeRef streams = orNone(
+      object({needed("kind", words({"altup"}, {"reversible", "two_stream"})),
+              needed("count", integer(2, maxStreams)),
+              key("active", integer(0, maxStreams - 1)), needed("norm", norm()),
+              key("router_scale", number()), needed("floor", number())}));
   return object({needed("embeddings", embeddings()), key("position_bias", bias),
                  key("relative", relativeTable()), key("layer_inputs", inputs),
-                 needed("layers", layers()), key("final_norm", norm()),
-                 unsupported("memory", memory), unsupported("streams", streams),
+                 key("streams", streams), needed("layers", layers()),
+                 key("final_norm", norm()), unsupported("memory", memory),
                  unsupported("mask_rows_each_layer", flag(), Json(false))},
                 "stack");
 }

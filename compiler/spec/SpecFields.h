@@ -78,6 +78,8 @@ constexpr int64_t maxPerToken = 64;
 constexpr int64_t maxHeadDim = 2048;
 /// The most blocks of a period.
 constexpr int64_t maxPeriod = 64;
+/// The most streams of rows: a layer has sums of all of them for each.
+constexpr int64_t maxStreams = 16;
 /// The most columns of a head that are rotated: every run of layers has its
 /// own frequencies, and a hostile file many runs.
 constexpr int64_t maxRotary = 8192;

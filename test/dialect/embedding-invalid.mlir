@@ -221,3 +221,21 @@ func.func @given_rows_c1_elements(%ids: tensor<?xi32>, %patches: tensor<?x8xbf16
   %0 = transformer.given_rows %ids, %patches : tensor<?xi32>, tensor<?x8xbf16>
   return
 }
+
+// -----
+
+func.func @embedding_c4_beyond(%ids: tensor<?xi32>, %table: tensor<2x8xf32>) {
+  // expected-error @below {{expected beyond alone, in [0, 2) (the rows of the table), got 2}}
+  %0 = transformer.embedding %ids, %table beyond 2
+         : tensor<?xi32>, tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @embedding_c4_alone(%ids: tensor<?xi32>, %table: tensor<2x8xf32>) {
+  // expected-error @below {{expected beyond alone, in [0, 2) (the rows of the table), got 0}}
+  %0 = transformer.embedding %ids, %table optional beyond 0
+         : tensor<?xi32>, tensor<2x8xf32>
+  return
+}

@@ -81,3 +81,11 @@ func.func @sinusoid(%positions: tensor<?xi32>) {
   %1 = transformer.sinusoid interleaved %positions times [1.0] : tensor<?xi32>
   return
 }
+
+// CHECK-LABEL: @ids_beyond
+func.func @ids_beyond(%ids: tensor<?xi32>, %table: tensor<2x8xf32>) {
+  // CHECK: transformer.embedding %{{.*}}, %{{.*}} beyond 1 : tensor<?xi32>, tensor<2x8xf32>
+  %0 = transformer.embedding %ids, %table beyond 1
+         : tensor<?xi32>, tensor<2x8xf32>
+  return
+}

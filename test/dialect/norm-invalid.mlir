@@ -195,3 +195,12 @@ func.func @layer_norm_c6_one_column(%x: tensor<?x104xf32>) {
          : tensor<?x104xf32>
   return
 }
+
+// -----
+
+func.func @cut_rows_c1_deviations(%x: tensor<?x104xf32>) {
+  // expected-error @below {{expected finite deviations, got INF}}
+  %0 = transformer.cut_rows %x {deviations = 0x7FF0000000000000 : f64}
+         : tensor<?x104xf32>
+  return
+}

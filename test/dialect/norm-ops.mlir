@@ -70,3 +70,11 @@ func.func @a_weight_for_each_part(%x: tensor<?x104xf32>,
          : tensor<?x104xf32>, tensor<4x26xf32>
   return
 }
+
+// CHECK-LABEL: @cut_rows
+// CHECK-SAME: %[[X:.*]]: tensor<?x104xf32>
+func.func @cut_rows(%x: tensor<?x104xf32>) {
+  // CHECK: transformer.cut_rows %[[X]] {deviations = -1.500000e+00 : f64} : tensor<?x104xf32>
+  %0 = transformer.cut_rows %x {deviations = -1.5 : f64} : tensor<?x104xf32>
+  return
+}

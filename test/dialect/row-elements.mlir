@@ -60,6 +60,8 @@ func.func @norms(%x: tensor<?x8xbf16>, %w: tensor<8xf32>) {
   %4 = transformer.rms_norm %x, %w {eps = 1.0 : f64} : tensor<?x8xbf16>, tensor<8xf32> -> tensor<?x8xf16>
   // CHECK: transformer.l2_normalize {{.*}} : tensor<?x8xbf16> -> tensor<?x8xbf16>
   %5 = transformer.l2_normalize %x {eps = 1.0 : f64} : tensor<?x8xbf16> -> tensor<?x8xbf16>
+  // CHECK: transformer.cut_rows {{.*}} : tensor<?x8xbf16> -> tensor<?x8xf16>
+  %cut = transformer.cut_rows %x {deviations = 1.0 : f64} : tensor<?x8xbf16> -> tensor<?x8xf16>
   return
 }
 

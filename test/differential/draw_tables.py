@@ -54,6 +54,7 @@ DECODERS = {
     "afmoe": "Afmoe", "flint": "Flint", "kolibri1": "Kolibri1",
     "laguna": "Laguna", "apertus": "Apertus", "cohere2moe": "Cohere2Moe",
     "gemma4": "Gemma4Text", "gemma4unified": "Gemma4UnifiedText",
+    "gemma3n": "Gemma3nText",
     "llama4": "Llama4Text",
     **draw_relatives.DECODERS, **draw_states.DECODERS}
 PAIRS = {
@@ -93,19 +94,20 @@ WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "modernbertdecoder", "ministral3", "gptoss", "dots1", "exaonemoe",
            "mellum", "graniteswa", "granitemoeswa", "afmoe", "flint",
            "kolibri1", "laguna", "cohere2moe", "gemma4",
-           "gemma4unified")
+           "gemma4unified", "gemma3n")
 # Of these the types of layers differ in more than the window, which is there.
 PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
             "vaultgemma", "modernbertdecoder", "gptoss", "exaonemoe", "mellum",
             "graniteswa", "granitemoeswa", "afmoe", "flint", "kolibri1",
-            "laguna", "cohere2moe", "gemma4", "gemma4unified")
+            "laguna", "cohere2moe", "gemma4", "gemma4unified", "gemma3n")
 # Those without which transformers makes no mask.
 NEED_WINDOW = PATTERNS + ("ministral",)
 # Their heads divide the width.
 DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "openai", "bigcode", "gptneo", "opt", "olmo", "olmo2", "olmo3",
            "neox", "phi", "gptj", "codegen", "cohere", "cohere2", "falcon",
-           "exaone4", "persimmon", "gemma2", "gemma3", "ctrl", "xglm", "bloom",
+           "exaone4", "persimmon", "gemma2", "gemma3", "gemma3n", "ctrl",
+           "xglm", "bloom",
            "mpt", "biogpt", "vaultgemma", "hyperclovax", "nanochat", "olmoe",
            "qwen2moe", "granitemoe", "bertgenerationlm", "neoxjapanese",
            "modernbertdecoder", "internlm3", "iquestcoder", "lfm2", "lfm2moe",
@@ -442,6 +444,33 @@ def gemma4(case, keys):
             {"rope_type": "default", "rope_theta": case["theta"]}))
 
 
+def gemma3n(case, keys):
+    """Layers that have no keys read those of layers of both types before
+    them."""
+    seed, types = case["seed"], keys["layer_types"]
+    shared, layers = 0, len(keys["layer_types"])
+    while (shared + 1 < layers and
+           set(types[:-shared - 1]) == set(types) and seed >> shared & 1):
+        shared += 1
+    width = keys["intermediate_size"]
+    count = 2 + seed % 4
+    return dict(
+        num_kv_shared_layers=shared,
+        hidden_activation=keys.pop("hidden_act"),
+        intermediate_size=[width + seed // 3 % 2 * (i % 3)
+                           for i in range(layers)],
+        activation_sparsity_pattern=[
+            (0.0, 0.95, 0.5, 0.3)[(seed >> i) % 4] for i in range(layers)],
+        hidden_size_per_layer_input=(3, 6, 11)[seed // 12 % 3],
+        vocab_size_per_layer_input=max(1, case["vocab"] - 7 * (seed % 2)),
+        altup_num_inputs=count, altup_active_idx=seed // 5 % count,
+        altup_correct_scale=bool(seed // 7 % 2), laurel_rank=1 + seed % 9,
+        final_logit_softcapping=case["cap"] or 30.0,
+        rope_parameters=draw_llama.by_type(
+            {"rope_type": "default", "rope_theta": 90000.0},
+            {"rope_type": "default", "rope_theta": case["theta"]}))
+
+
 def with_sizes(family, case):
     """The case with sizes that the family has; simpler cases come as any."""
     case = dict(case)
@@ -560,7 +589,7 @@ def decoder_config(hf, family, case):
                   "glm4moe", "ernie45moe", "gptoss", "dots1", "minimaxm2",
                   "solaropen", "hunyuanmoe", "mellum", "hyv3", "afmoe", "flint",
                   "kolibri1", "laguna", "cohere2moe", "gemma4",
-                  "gemma4unified", "llama4"):
+                  "gemma4unified", "gemma3n", "llama4"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -606,7 +635,8 @@ def decoder_config(hf, family, case):
                   "flexolmo", "granitemoeshared", "solaropen", "hunyuanmoe",
                   "youtu", "mellum", "hyv3", "graniteswa", "granitemoeswa",
                   "minicpm3", "axk1", "mistral4", "flint", "apertus",
-                  "cohere2moe", "gemma4", "gemma4unified", "llama4"):
+                  "cohere2moe", "gemma4", "gemma4unified", "gemma3n",
+                  "llama4"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
                   "arcee", "jais2", "cwm", "hyperclovax", "graniteswa",
@@ -651,6 +681,8 @@ def decoder_config(hf, family, case):
             {"rope_type": "default", "rope_theta": case["theta"]})
     if family in ("gemma4", "gemma4unified"):
         keys.update(gemma4(case, keys))
+    if family == "gemma3n":
+        keys.update(gemma3n(case, keys))
     if family == "gemma4unified":
         for key in ("hidden_size_per_layer_input", "num_experts",
                     "vocab_size_per_layer_input", "enable_moe_block",

@@ -153,6 +153,11 @@ TEST(Instructions, AddPairs) {
   }
 }
 
+TEST(Instructions, NegatePairs) {
+  EXPECT_EQ(word("neg.bf16x2 %r0, %r1;", 0x3F80C000), 0xBF804000U);
+  EXPECT_EQ(word("neg.f16x2 %r0, %r1;", 0x3C00C000), 0xBC004000U);
+}
+
 TEST(Instructions, PackAndUnpack) {
   EXPECT_EQ(compute("mov.b64 {%r2, %r3}, %d1;\nmov.b64 %d0, {%r3, %r2};",
                     0x1122334455667788),

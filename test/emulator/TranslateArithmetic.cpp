@@ -19,7 +19,11 @@ const char *operatorOf(const std::string &base) {
 template <typename Operand>
 std::string sixteenBits(Instruction &from, Operand operand) {
   const std::string &base = from.base();
-  std::string x = operand(1), y = operand(2);
+  std::string x = operand(1);
+  if (base == "neg") {
+    return "-" + x;
+  }
+  std::string y = operand(2);
   if (base == "fma") {
     return "fma_16(" + x + ", " + y + ", " + operand(3) + ")";
   }

@@ -27,6 +27,7 @@ from sentence_transformers.models import Dense, LayerNorm
 
 import make_papers
 import make_sentence
+import make_text_parts
 import reference
 from distances import TABLE, Distance
 from make_golden import check_versions
@@ -143,6 +144,8 @@ def load(name, folder, dtype):
         return load_sentence(name, folder, dtype)
     if name.startswith("paper-"):
         return load_paper(name, folder, dtype)
+    if name == "gemma3n-inside":
+        make_text_parts.take_out(folder)
     with open(os.path.join(folder, "config.json")) as stream:
         cls = getattr(hf, json.load(stream)["architectures"][0])
     model = reference.load(cls, folder, dtype=dtype)

@@ -153,6 +153,26 @@ DECODERS = (
             rope_type="llama3", rope_theta=500000.0, factor=8.0,
             low_freq_factor=1.0, high_freq_factor=4.0,
             original_max_position_embeddings=16)))),
+    # Streams of rows, sparse gates, a table without rows for the last ids, and
+    # keys of the last layers that others have.
+    ("gemma3n-lm", hf.Gemma3nForCausalLM, hf.Gemma3nTextConfig(**decoder(
+        num_hidden_layers=7, head_dim=10, hidden_size_per_layer_input=6,
+        vocab_size_per_layer_input=VOCAB - 20, sliding_window=5,
+        altup_num_inputs=3, laurel_rank=5, num_kv_shared_layers=3,
+        intermediate_size=[37, 37, 26, 37, 37, 41, 41],
+        activation_sparsity_pattern=[0.9, 0.9, 0.4] + [0.0] * 4,
+        rms_norm_eps=1e-3, layer_types=[
+            "sliding_attention", "full_attention"] * 2 +
+            ["sliding_attention"] * 2 + ["full_attention"]))),
+    # Another stream is the layers', and what they read of it has no scale.
+    ("gemma3n-active", hf.Gemma3nForCausalLM, hf.Gemma3nTextConfig(**decoder(
+        num_hidden_layers=3, head_dim=14, hidden_size_per_layer_input=5,
+        vocab_size_per_layer_input=VOCAB, sliding_window=4,
+        altup_active_idx=2, altup_correct_scale=False, laurel_rank=7,
+        num_kv_shared_layers=0, final_logit_softcapping=5.0,
+        activation_sparsity_pattern=[0.0, 0.8, 0.8], attention_bias=True,
+        rms_norm_eps=1e-3, tie_word_embeddings=False, layer_types=[
+            "sliding_attention", "sliding_attention", "full_attention"]))),
 )
 ENCODERS = (
     ("jina3-mlm", hf.JinaEmbeddingsV3ForMaskedLM, hf.JinaEmbeddingsV3Config(
@@ -215,11 +235,14 @@ DISTANCES = ("graniteswa-lm", "granitemoeswa-lm", "afmoe-lm", "olmohybrid-lm",
              "olmohybrid-nope", "lfm3-lm", "lfm3-plain", "flint-lm",
              "kolibri1-lm", "kolibri1-normed", "laguna-lm", "laguna-elements",
              "cohere2moe-lm", "cohere2moe-sigmoid", "gemma4-lm",
-             "gemma4-keys", "gemma4-experts", "gemma4unified-lm")
+             "gemma4-keys", "gemma4-experts", "gemma4unified-lm",
+             "gemma3n-lm", "gemma3n-active")
 # There is nobody to say which position a token has.
 RELATIVE = ("olmohybrid-nope",)
 # What routers of Gemma 4 read is small: their scores would be near ties.
-SCALES = {"gemma4-lm": dict(layer=1.2), "gemma4-experts": dict(bias=3.0)}
+# Scores of Gemma 3n are not divided: rounded keys would change them by much.
+SCALES = {"gemma4-lm": dict(layer=1.2), "gemma4-experts": dict(bias=3.0),
+          "gemma3n-lm": dict(layer=1.2)}
 
 
 def write(out):

@@ -1,6 +1,7 @@
 # The golden models that read images, too, and whose text model is run: their
 # folders have the other parts, which nothing reads.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
 import os
 import re
 
@@ -104,6 +105,14 @@ DECODERS = (
             num_attention_heads=1, vision_output_dim=4, image_size=4,
             patch_size=2, projector_input_dim=4, projector_output_dim=4),
         tie_word_embeddings=False)),
+    # Its other parts are of a package of their own: the text model is put into
+    # such a folder.
+    ("gemma3n-inside", hf.Gemma3nForCausalLM, hf.Gemma3nTextConfig(**text(
+        head_dim=10, sliding_window=4, num_hidden_layers=4,
+        hidden_size_per_layer_input=5, altup_num_inputs=2, laurel_rank=4,
+        num_kv_shared_layers=1, vocab_size_per_layer_input=VOCAB,
+        activation_sparsity_pattern=[0.7, 0.7, 0.0, 0.0], rms_norm_eps=1e-3,
+        layer_types=["sliding_attention", "full_attention"] * 2))),
 )
 NAMES = tuple(name for name, _, _ in DECODERS)
 
@@ -118,6 +127,48 @@ def write(out):
         if out.wants(name):
             stack(os.path.join(out.folder(name), "model.safetensors"),
                   is_turned)
+    if out.wants("gemma3n-inside"):
+        put_inside(out.folder("gemma3n-inside"))
+
+
+def rewrite(folder, change_config, change_names, more):
+    path = os.path.join(folder, "config.json")
+    with open(path, encoding="utf-8") as file:
+        config = change_config(json.load(file))
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(config, file, indent=2, sort_keys=True)
+        file.write("\n")
+    path = os.path.join(folder, "model.safetensors")
+    tensors = {change_names(name): tensor
+               for name, tensor in load_file(path).items()
+               if "model.embed_" not in name or "tokens" in name}
+    save_file({**tensors, **more}, path, metadata={"format": "pt"})
+
+
+def put_inside(folder):
+    """As it is published: beside what reads images and sound, of which there
+    is a tensor each."""
+    def wrap(own):
+        del own["architectures"]
+        return {"architectures": ["Gemma3nForConditionalGeneration"],
+                "model_type": "gemma3n", "text_config": own,
+                "vision_config": {"model_type": "gemma3n_vision"},
+                "audio_config": {"model_type": "gemma3n_audio"},
+                "audio_soft_tokens_per_image": 188, "boi_token_id": 255999,
+                "vision_soft_tokens_per_image": 256}
+
+    rewrite(folder, wrap, lambda name: name.replace(
+        "model.", "model.language_model.", 1),
+        {f"model.{part}.embedding.weight": torch.zeros(4, 8)
+         for part in ("embed_vision", "embed_audio")})
+
+
+def take_out(folder):
+    """The text model by itself again."""
+    rewrite(folder, lambda config: {
+        **config.get("text_config", config),
+        "architectures": ["Gemma3nForCausalLM"]},
+        lambda name: name.replace("language_model.", "", 1), {})
 
 
 def stack(path, turned):

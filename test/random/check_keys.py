@@ -35,7 +35,7 @@ LEFT_OUT = {
     r".*\.ngram\.(pre_norm[.=].*|parallel)": "refused",
     r".*\.ngram\.post_norm=none": "as that of the other sublayers",
     r".*\.cross\.v_norm[.=].*": "refused but for \"none\"",
-    r".*\.layer_inputs\.norm(\.kind)?=none": "refused",
+    r".*\.(layer_inputs|streams)\.norm(\.kind)?=none": "refused",
     r".*\.(attn|cross)\.latent($|[.=]).*": "of DeepSeek's golden models and "
                                           "of drawn ones of its families",
     r".*\.cross\.post_norm[.=].*": "as those of the other sublayers",

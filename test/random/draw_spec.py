@@ -285,6 +285,8 @@ class Drawing:
         self.maybe(ffn, "bias", 0.6, lambda: self.chance(0.7))
         if ffn.get("gated", False):
             self.maybe(ffn, "gate_scale", 0.2, lambda: self.pick(0.5, 1, 1.75))
+            self.maybe(ffn, "sparsity", 0.2,
+                       lambda: self.pick(0.3, 0.5, 0.875, 0.95))
         return ffn
 
     def mixture(self):
@@ -333,8 +335,28 @@ class Drawing:
         self.maybe(sublayer, "out_act", 0.15, self.activation)
         self.maybe(sublayer, "residual", 0.15,
                    lambda: self.pick("add", "gru_gate", "gru_gate"))
-        self.maybe(sublayer, "post_scale", 0.1, lambda: self.chance(0.8))
+        self.maybe(sublayer, "post_scale", 0.15,
+                   lambda: self.pick(True, True, False, 0.75))
         return sublayer
+
+    def low_rank(self):
+        own = {"rank": self.pick(1, 3, 9)}
+        self.maybe(own, "norm", 0.6, lambda: self.norm(self.hidden, 0.2))
+        return own
+
+    def streams(self):
+        count = self.pick(2, 3, 4)
+        streams = {"kind": "altup", "count": count,
+                   "norm": self.norm(self.hidden), "floor": 1e-5}
+        self.maybe(streams, "active", 0.5,
+                   lambda: self.random.randint(0, count - 1))
+        self.maybe(streams, "router_scale", 0.5, lambda: self.pick(0.25, 1.5))
+        return streams
+
+    def layer_input(self):
+        own = {"act": self.activation()}
+        self.maybe(own, "scaled", 0.4, lambda: self.chance(0.8))
+        return own
 
     def ngram(self):
         return {"kernel": self.pick(1, 3, 5, 9), "act": self.activation()}
@@ -342,7 +364,9 @@ class Drawing:
     def layer_inputs(self):
         inputs = {"width": self.pick(1, 3, 8, 20), "norm": None}
         inputs["norm"] = self.norm(inputs["width"])
-        self.maybe(inputs, "rows", 0.3, lambda: 100)
+        self.maybe(inputs, "rows", 0.3, lambda: self.pick(100, 3))
+        if "rows" in inputs:
+            inputs["beyond"] = self.random.randint(0, 2)
         for key in ("scale", "projection_scale", "out_scale"):
             self.maybe(inputs, key, 0.6, lambda: self.pick(0.5, 1.25))
         return inputs
@@ -355,6 +379,8 @@ class Drawing:
         if stack["cross"]:
             parts["cross"] = {**self.heads(stack["cross"]),
                               **self.neutral_of_cross()}
+        if self.chance(0.2):
+            parts["low_rank"] = self.low_rank()
         if self.has_experts and self.chance(0.7):
             parts["moe"] = self.mixture()
         elif self.chance(0.9):
@@ -362,11 +388,25 @@ class Drawing:
         if not stack["causal"] and self.chance(0.25):
             parts["ngram"] = self.ngram()
         if stack["inputs"]:
-            parts["layer_input"] = {"act": self.activation()}
+            parts["layer_input"] = self.layer_input()
         for sublayer in parts.values():
             self.around(sublayer)
+        if stack["streams"] and stack["inputs"]:
+            return self.before_input(parts, stack)
         if self.chance(0.5):
             return self.sugar(parts)
+        return self.listed(parts)
+
+    def before_input(self, parts, stack):
+        """Beside streams a layer_input is last, and nothing but added."""
+        last = parts.pop("layer_input")
+        last.pop("residual", None)
+        last.pop("post_scale", None)
+        self.maybe(last, "pre_norm", 0.5, lambda: self.norm(self.hidden, 0.1))
+        block = self.listed(parts)
+        return {"sublayers": block["sublayers"] + [{"layer_input": last}]}
+
+    def listed(self, parts):
         items = list(parts.items())
         self.random.shuffle(items)
         for i, (_, sublayer) in enumerate(items):
@@ -445,7 +485,7 @@ class Drawing:
                              "sparse": "none"}},
                    {"attn": {"scale": 0.25}},
                    {"ffn": {"gated": False, "gate_scale": None,
-                            **self.feed_forward()}}]
+                            "sparsity": None, **self.feed_forward()}}]
         if stack["cross"]:
             patches.append({"cross": {"scale": 0.3}})
         usable = [patch for patch in patches if list(patch)[0] in block and
@@ -623,7 +663,8 @@ class Drawing:
         shape = {"sizes": (kv_heads, head_dim, kv_heads * self.pick(1, 2, 3)),
                  "cross": cross, "causal": causal, "bias": has_bias,
                  "by_layer": True,
-                 "inputs": self.chance(0.12) and not self.has_patches}
+                 "inputs": self.chance(0.12) and not self.has_patches,
+                 "streams": self.chance(0.1)}
         # Heads that share keys have no relative terms.
         is_alike = shape["sizes"][0] == shape["sizes"][2]
         has_table = (is_alike and self.chance(0.4) and
@@ -651,6 +692,10 @@ class Drawing:
             stack["layer_inputs"] = self.layer_inputs()
         elif self.chance(0.1):
             stack["layer_inputs"] = "none"
+        if shape["streams"]:
+            stack["streams"] = self.streams()
+        elif self.chance(0.1):
+            stack["streams"] = "none"
         self.maybe(stack, "final_norm", 0.8,
                    lambda: self.norm(self.hidden, 0.2))
         return stack

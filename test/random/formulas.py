@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import copy
 import math
+import statistics
 
 import numpy as np
 
@@ -90,7 +91,7 @@ def list_sublayers(block):
                 for one in block["sublayers"] for name, item in one.items()]
     placement = block.get("placement", "none")
     result = []
-    for name in ("attn", "cross", "ffn", "ngram", "layer_input"):
+    for name in ("attn", "cross", "low_rank", "ffn", "ngram", "layer_input"):
         if name not in block:
             continue
         placed = {}
@@ -806,8 +807,13 @@ class Model:
         up = linear(self.weights, x, path + ".up", width, bias)
         if ffn.get("gated", False):
             gate = linear(self.weights, x, path + ".gate", width, bias)
-            scale = ffn.get("gate_scale", 1)
-            inner = activate(ffn["act"], scale * gate) * up
+            gate = ffn.get("gate_scale", 1) * gate
+            if "sparsity" in ffn:
+                above = statistics.NormalDist().inv_cdf(ffn["sparsity"])
+                cut = gate.mean(-1, keepdims=True) + above * gate.std(
+                    -1, keepdims=True)
+                gate = np.maximum(gate - cut, 0)
+            inner = activate(ffn["act"], gate) * up
         elif ffn["act"] == "xielu":
             inner = xielu(self.weights, up, path)
         else:
@@ -835,19 +841,80 @@ class Model:
             self.weights, x, path + ".projection", layers * width, False)
         y = normalize(self.weights, inputs["norm"],
                       y.reshape(len(x), layers, width), path + ".norm")
-        tokens = table[sequence.ids].reshape(y.shape)
+        own = np.where(sequence.ids < rows, sequence.ids,
+                       inputs.get("beyond", 0))
+        tokens = table[own].reshape(y.shape)
         y = inputs.get("out_scale", 1) * (y + inputs.get("scale", 1) * tokens)
         return y.transpose(1, 0, 2)
 
     def of_layer(self, sublayer, number, x, path):
         given = self.given[number]
+        if sublayer.get("scaled", False):
+            x = x * self.weights.get(path + ".in_scale.weight", self.hidden,
+                                     around=1.0)
         gate = linear(self.weights, x, path + ".gate", given.shape[1], False)
         return linear(self.weights, activate(sublayer["act"], gate) * given,
                       path + ".o", self.hidden, False)
 
+    def low_rank(self, sublayer, x, path):
+        y = linear(self.weights, x, path + ".in", sublayer["rank"], False)
+        y = linear(self.weights, y, path + ".out", self.hidden, False)
+        return x + normalize(self.weights, sublayer.get("norm"), y,
+                             path + ".norm")
+
     def layer(self, stack, block, number, of_weights, x, sequence, source):
+        return self.sublayers(list_sublayers(block), stack, number, of_weights,
+                              x, sequence, source)
+
+    # -- streams --
+
+    def stream(self, stack, part, i, x, like):
+        """A stream of another, as long as `like`."""
+        y = linear(self.weights, x,
+                   f"{self.stack_name}.streams.{part}.{i - 1}", self.hidden,
+                   False)
+
+        def square(rows):
+            return (rows ** 2).mean(-1, keepdims=True)
+
+        return y * np.sqrt(square(like) / np.maximum(
+            square(y), stack["streams"]["floor"]))
+
+    def mixing(self, streams, part, width, x, path):
+        y = normalize(self.weights, streams["norm"], x, path + ".router_norm")
+        y = linear(self.weights, streams.get("router_scale", 1) * y,
+                   path + ".router", streams["count"], False)
+        return linear(self.weights, np.tanh(y), f"{path}.{part}", width, False)
+
+    def layer_of_streams(self, stack, block, number, of_weights, rows, sequence,
+                         source):
+        streams, path = stack["streams"], (
+            f"{self.stack_name}.layers.{of_weights}.streams")
+        count, active = streams["count"], streams.get("active", 0)
+        mixed = self.mixing(streams, "predict", count * count, rows[active],
+                            path).reshape(-1, count, count)
+        before = [rows[i] + sum(mixed[:, i, j, None] * rows[j]
+                                for j in range(count)) for i in range(count)]
+        sublayers = list_sublayers(block)
+        last = sublayers.pop() if sublayers[-1][0] == "layer_input" else None
+        y = before[active]
+        if sublayers:
+            y = self.sublayers(sublayers, stack, number, of_weights, y,
+                               sequence, source)
+        mixed = 1 + self.mixing(streams, "correct", count, y, path)
+        after = [before[i] + mixed[:, i, None] * (y - before[active])
+                 for i in range(count)]
+        if last:
+            x = after[active]
+            term = self.sublayers([last], stack, number, of_weights, x,
+                                  sequence, source) - x
+            after[1:] = [each + term for each in after[1:]]
+        return after
+
+    def sublayers(self, sublayers, stack, number, of_weights, x, sequence,
+                  source):
         begin = read = x
-        for name, sublayer, is_parallel in list_sublayers(block):
+        for name, sublayer, is_parallel in sublayers:
             path = f"{self.stack_name}.layers.{of_weights}.{name}"
             if not is_parallel:
                 begin = read = x
@@ -860,6 +927,8 @@ class Model:
                 y = self.feed_forward(sublayer, read, path)
             elif name == "ngram":
                 y = self.neighbours(sublayer, sequence, path)
+            elif name == "low_rank":
+                y = self.low_rank(sublayer, read, path)
             elif name == "layer_input":
                 y = self.of_layer(sublayer, number, read, path)
             else:
@@ -886,7 +955,9 @@ class Model:
                 x = x + y
             x = normalize(self.weights, sublayer.get("post_norm"), x,
                           path + ".post_norm")
-            if sublayer.get("post_scale", False):
+            if not isinstance(sublayer.get("post_scale", False), bool):
+                x = x * sublayer["post_scale"]
+            elif sublayer.get("post_scale", False):
                 x = x * self.weights.get(path + ".post_scale.weight", 1,
                                          around=1.0)
         return x
@@ -913,7 +984,17 @@ class Model:
         if is_object(stack.get("layer_inputs")) and list_layers(
                 stack["layers"]):
             self.given = self.layer_inputs(stack, sequence, x)
-        for number, (block, own) in enumerate(list_layers(stack["layers"])):
+        layers = list_layers(stack["layers"])
+        if is_object(stack.get("streams")):
+            others = range(1, stack["streams"]["count"])
+            rows = [x] + [self.stream(stack, "in", i, x, x) for i in others]
+            for number, (block, own) in enumerate(layers):
+                rows = self.layer_of_streams(stack, block, number, own, rows,
+                                             sequence, source)
+            x = (rows[0] + sum(self.stream(stack, "out", i, rows[i], rows[0])
+                               for i in others)) / len(rows)
+            layers = []
+        for number, (block, own) in enumerate(layers):
             x = self.layer(stack, block, number, own, x, sequence, source)
         return normalize(self.weights, stack.get("final_norm"), x,
                          name + ".final_norm")

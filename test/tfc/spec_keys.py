@@ -64,10 +64,13 @@ LAYERED = {
     "tfc": 1, "kind": "decoder", "dims": {"hidden": 16, "vocab": 11},
     "decoder": {
         "embeddings": {"token": {}},
-        "layer_inputs": {"width": 3, "norm": NORM},
+        "layer_inputs": {"width": 3, "rows": 9, "beyond": 0, "norm": NORM},
+        "streams": {"kind": "altup", "count": 3, "norm": NORM, "floor": 1e-5},
         "layers": [
             {"repeat": 2, "block": {
                 "attn": {"num_heads": 4, "causal": True},
+                "low_rank": {"rank": 2},
+                "ffn": {"width": 10, "act": "gelu", "gated": True},
                 "layer_input": {"act": "gelu"}}},
             {"repeat": 1, "block": {
                 "attn": {"num_heads": 4, "causal": True, "shared_kv": True}}}]},

@@ -38,6 +38,7 @@ const std::vector<Rule> &allRules() {
       {"layer_thetas", layerThetasRule, {}},
       {"layer_heads", layerHeadsRule, {}},
       {"layer_windows", layerWindowsRule, {}},
+      {"layer_numbers", layerNumbersRule, {}},
       {"layer_config", layerConfigRule, {"per_layer_config", "layer_types"}},
       {"last_layers", lastLayersRule, {}},
       {"layer_count", layerCountRule, {"layer_types"}},

@@ -95,6 +95,14 @@ std::optional<spec::Json> layerThetasRule(Instantiator &, const spec::Json &);
 /// other overrides behind them.
 std::optional<spec::Json> layerHeadsRule(Instantiator &, const spec::Json &);
 
+/// {"layers", "key", "default", "part", "as", "usual"}: overrides with the
+/// number that the key lists for each layer, as `as` of the sublayer `part`,
+/// where it is not `usual`. `or_one`: the key may have one number for all.
+/// Without the key layers have `default`, and with "begins": {"count",
+/// "number"} the first ones of more than so many that number. `more`: other
+/// overrides behind them. With `first` the first layer's number instead.
+std::optional<spec::Json> layerNumbersRule(Instantiator &, const spec::Json &);
+
 /// {"layers", "key", "default"}: overrides with a window of so many positions
 /// to both sides together, half to each: one number, or a list of one for each
 /// layer.

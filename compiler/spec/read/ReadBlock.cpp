@@ -11,7 +11,8 @@ namespace tfc::spec {
 
 /// In the order that they have in a block.
 static constexpr const char *sublayerNames[] = {
-    "attn", "cross", "conv", "recurrent", "ffn", "moe", "ngram", "layer_input"};
+    "attn", "cross", "low_rank", "conv",       "recurrent",
+    "ffn",  "moe",   "ngram",    "layer_input"};
 
 /// "attn, cross, ... and layer_input", with `last` before the last.
 static std::string listNames(const std::string &last) {
@@ -165,7 +166,7 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
           "tfc), got \"gru_gate\"");
   }
   result.postNorm = normOf("post_norm", placement == "post");
-  result.postScale = flagOf(sublayer, "post_scale", false);
+  readPostScale(sublayer, result);
   if (isAttention) {
     result.f = readAttention(name, sublayer);
     return result;
@@ -176,6 +177,10 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
   }
   if (name == "layer_input") {
     result.f = readLayerInput(sublayer);
+    return result;
+  }
+  if (name == "low_rank") {
+    result.f = readLowRank(sublayer);
     return result;
   }
   if (name == "ngram") {
@@ -205,6 +210,7 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
                 describe(*scale));
     }
   }
+  readSparsity(sublayer, ffn);
   result.f = ffn;
   return result;
 }

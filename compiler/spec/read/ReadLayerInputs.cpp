@@ -27,11 +27,21 @@ void SpecReader::readLayerInputs(const Json *json) {
   } else if (const Json *given = json->find("norm")) {
     error(given->place, BadBlock, "expected a norm, got " + describe(*given));
   }
+  const Json *beyond = json->find("beyond");
+  if (beyond && beyond->isInteger()) {
+    inputs.beyond = beyond->integer;
+    if (*inputs.beyond >= inputs.rows) {
+      error(beyond->place, BadBlock,
+            "expected a row of the table (it has " +
+                std::to_string(inputs.rows) + "), got " + describe(*beyond));
+    }
+  }
   if (const Json *rows = json->find("rows");
-      rows && inputs.rows < stack->embeddings.tokenRows) {
+      rows && !beyond && inputs.rows < stack->embeddings.tokenRows) {
     error(rows->place, BadBlock,
           "expected at least " + std::to_string(stack->embeddings.tokenRows) +
-              " (the rows of the token table, whose ids it has), got " +
+              " (the rows of the token table, whose ids it has; or "
+              "\"beyond\"), got " +
               describe(*rows));
   }
   stack->layerInputs = inputs;
@@ -43,7 +53,7 @@ LayerInput SpecReader::readLayerInput(const Json &json) {
           "expected \"layer_inputs\" in the " + stack->name +
               " (what it reads), got none");
   }
-  return {activationOf(json, "act")};
+  return {activationOf(json, "act"), flagOf(json, "scaled", false)};
 }
 
 Ngram SpecReader::readNgram(const Json &json, const Sublayer &sublayer) {

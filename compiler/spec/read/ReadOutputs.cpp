@@ -83,6 +83,12 @@ void SpecReader::checkPairOutputs(const Json &outputs) {
 bool SpecReader::addHiddenStates() {
   std::vector<const Stack *> stacks = model.stacks();
   for (const Stack *stack : stacks) {
+    if (stack->streams) {
+      error(root.find(stack->name)->find("streams")->place, Unsupported,
+            "expected none (hidden states of layers with streams are several, "
+            "which --hidden-states does not give), got an object");
+      return false;
+    }
     std::string prefix = stacks.size() > 1 ? stack->name + "_" : "";
     Output added{prefix + "hidden_states", stack->name + ".all_hidden"};
     auto place = std::lower_bound(
@@ -103,6 +109,13 @@ bool SpecReader::addHiddenStates() {
 void SpecReader::readOutput(const std::string &name, const Json &value) {
   const std::string &text = value.text;
   for (const Stack *each : model.stacks()) {
+    if (each->streams && text == each->name + ".all_hidden") {
+      error(value.place, Unsupported,
+            "expected " + each->name + ".hidden or a head (" + text +
+                " of layers with streams is not supported by this tfc), got " +
+                describe(value));
+      return;
+    }
     if (text == each->name + ".hidden" || text == each->name + ".all_hidden") {
       model.outputs.push_back({name, text, -1});
       return;

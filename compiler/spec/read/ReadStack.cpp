@@ -56,6 +56,7 @@ void SpecReader::readStack(Stack &target, const Json &json) {
   readPositionBias(json.find("position_bias"));
   readRelativeTable(json.find("relative"));
   readLayerInputs(json.find("layer_inputs"));
+  readStreams(json.find("streams"));
   if (const Json *layers = json.find("layers")) {
     readLayers(*layers);
     checkDecoderLayers(*layers);
@@ -65,6 +66,7 @@ void SpecReader::readStack(Stack &target, const Json &json) {
   checkRelative(json);
   checkSharedKeys(json);
   checkLayerInputs(json);
+  checkStreams(json);
   warnWithoutFinalNorm(json);
   stack = nullptr;
 }

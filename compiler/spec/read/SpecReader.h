@@ -167,6 +167,13 @@ private:
   void checkSharedKeys(const Json &json);
   void checkLayerInputs(const Json &json);
 
+  // ReadStreams.cpp
+  void readStreams(const Json *json);
+  void checkStreams(const Json &json);
+  LowRank readLowRank(const Json &json);
+  void readPostScale(const Json &json, Sublayer &sublayer);
+  void readSparsity(const Json &json, Ffn &ffn);
+
   // ReadLatent.cpp
   Attention readLatentAttention(const Json &attn, const Json &json);
   void checkLatentWidths(const Json &attn, const Json &json,

@@ -125,13 +125,16 @@ private:
       addNorm(stack->name + ".relative.norm", stack->relative->norm,
               model.hidden);
     }
+    listStreams("in");
     for (const LayerRun &each : stack->runs) {
       run = &each;
+      listRouter();
       for (const Sublayer &sublayer : each.sublayers) {
         listSublayer(sublayer);
       }
     }
     run = nullptr;
+    listStreams("out");
     addNorm(stack->name + ".final_norm", stack->finalNorm, model.hidden);
   }
 
@@ -200,7 +203,12 @@ private:
         [&](const Moe &moe) { listMoe(moe, stem); },
         [&](const Conv &conv) { listConv(conv, stem); },
         [&](const Recurrent &recurrent) { listRecurrent(recurrent, stem); },
-        [&](const LayerInput &) { listLayerInput(stem); },
+        [&](const LayerInput &own) { listLayerInput(own, stem); },
+        [&](const LowRank &own) {
+          addLinear(stem + "in", own.rank, model.hidden, false);
+          addLinear(stem + "out", model.hidden, own.rank, false);
+          addNorm(stem + "norm", own.norm, model.hidden);
+        },
         [&](const Ngram &ngram) {
           addLinear(stem + "conv", model.hidden, model.hidden * ngram.kernel,
                     true);
@@ -223,8 +231,11 @@ private:
     }
   }
 
-  void listLayerInput(const std::string &stem) {
+  void listLayerInput(const LayerInput &own, const std::string &stem) {
     int64_t width = stack->layerInputs ? stack->layerInputs->width : 0;
+    if (own.scaled) {
+      add(stem + "in_scale", "weight", 1, model.hidden, 1);
+    }
     addLinear(stem + "gate", width, model.hidden, false);
     addLinear(stem + "o", model.hidden, width, false);
   }
@@ -239,6 +250,26 @@ private:
     addLinear(stem + "token", inputs.rows, columns, false);
     addLinear(stem + "projection", columns, model.hidden, false);
     addNorm(stem + "norm", inputs.norm, inputs.width);
+  }
+
+  /// A matrix for each stream but the first.
+  void listStreams(const char *end) {
+    for (int64_t i = 1; stack->streams && i < stack->streams->count; ++i) {
+      addPiece(stack->name + ".streams." + end, i - 1, model.hidden,
+               model.hidden, false);
+    }
+  }
+
+  /// What a layer has of its own for the streams.
+  void listRouter() {
+    if (!stack->streams) {
+      return;
+    }
+    int64_t count = stack->streams->count;
+    addNorm("streams.router_norm", stack->streams->norm, model.hidden);
+    addLinear("streams.router", count, model.hidden, false);
+    addLinear("streams.predict", count * count, count, false);
+    addLinear("streams.correct", count, count, false);
   }
 
   void listAttention(const Attention &attn, const std::string &stem) {

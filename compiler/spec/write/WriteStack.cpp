@@ -336,6 +336,9 @@ Json writeFfn(const Ffn &ffn) {
   if (ffn.gateScale != 1) {
     json.set("gate_scale", ffn.gateScale);
   }
+  if (ffn.sparsity != 0) {
+    json.set("sparsity", ffn.sparsity);
+  }
   return json;
 }
 
@@ -486,7 +489,14 @@ Json writeBlock(const std::vector<Sublayer> &layer) {
         [](const Conv &conv) { return writeConv(conv); },
         [](const Recurrent &recurrent) { return writeRecurrent(recurrent); },
         [](const LayerInput &own) {
-          return objectOf({{"act", nameOf(own.act)}});
+          Json json = objectOf({{"act", nameOf(own.act)}});
+          if (own.scaled) {
+            json.set("scaled", true);
+          }
+          return json;
+        },
+        [](const LowRank &own) {
+          return objectOf({{"rank", own.rank}, {"norm", writeNorm(own.norm)}});
         },
         [](const Ngram &ngram) {
           return objectOf(
@@ -514,6 +524,8 @@ Json writeBlock(const std::vector<Sublayer> &layer) {
     body.set("post_norm", writeNorm(sublayer.postNorm));
     if (sublayer.postScale) {
       body.set("post_scale", true);
+    } else if (sublayer.postFactor != 1) {
+      body.set("post_scale", sublayer.postFactor);
     }
     sublayers.items.push_back(
         objectOf({{sublayer.name.c_str(), std::move(body)}}));
@@ -623,6 +635,17 @@ Json writeStack(const Stack &stack) {
                        {"projection_scale", inputs->projectionScale},
                        {"out_scale", inputs->outScale},
                        {"norm", writeNorm(inputs->norm)}}));
+  }
+  if (stack.layerInputs && stack.layerInputs->beyond) {
+    json.find("layer_inputs")->set("beyond", *stack.layerInputs->beyond);
+  }
+  if (const auto &streams = stack.streams) {
+    json.set("streams", objectOf({{"kind", "altup"},
+                                  {"count", streams->count},
+                                  {"active", streams->active},
+                                  {"norm", writeNorm(streams->norm)},
+                                  {"router_scale", streams->routerScale},
+                                  {"floor", streams->floor}}));
   }
   return json;
 }

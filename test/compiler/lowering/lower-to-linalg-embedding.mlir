@@ -103,3 +103,16 @@ func.func @unfold(%x: tensor<?x8xf32>, %batch: !transformer.batch) -> tensor<?x2
          : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x24xf32>
   return %y : tensor<?x24xf32>
 }
+
+// CHECK-LABEL: @ids_beyond_the_table
+func.func @ids_beyond_the_table(%ids: tensor<?xi32>, %table: tensor<3x8xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK-DAG: %[[ROWS:.*]] = arith.constant 3 : i32
+  // CHECK-DAG: %[[LAST:.*]] = arith.constant 2 : i32
+  // CHECK: ^bb0(%[[ID:.*]]: i32,
+  // CHECK: %[[KNOWN:.*]] = arith.cmpi slt, %[[ID]], %[[ROWS]]
+  // CHECK: arith.select %[[KNOWN]], %[[ID]], %[[LAST]]
+  %0 = transformer.embedding %ids, %table beyond 2
+         : tensor<?xi32>, tensor<3x8xf32>
+  return %0 : tensor<?x8xf32>
+}

@@ -127,3 +127,20 @@ func.func @norms_without_weight(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %0 = transformer.layer_norm %x {eps = 1.0 : f64} : tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }
+
+// CHECK-LABEL: @cut_rows
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>
+func.func @cut_rows(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // CHECK-DAG: %[[TIMES:.*]] = arith.constant 1.500000e+00 : f32
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+  // CHECK: %[[SUM:.*]] = linalg.generic {indexing_maps = [#[[$ELEMENT]], #[[$ROW]]], iterator_types = ["parallel", "reduction"]} ins(%[[X]]
+  // CHECK: %[[SQUARES:.*]] = linalg.generic {indexing_maps = [#[[$ELEMENT]], #[[$ROW]], #[[$ROW]]], iterator_types = ["parallel", "reduction"]} ins(%[[X]], %[[SUM]]
+  // CHECK: linalg.generic {{.*}} ins(%[[SUM]], %[[SQUARES]] : {{.*}}) outs(%[[X]]
+  // CHECK: %[[STD:.*]] = math.sqrt
+  // CHECK: %[[ABOVE:.*]] = arith.mulf %[[STD]], %[[TIMES]]
+  // CHECK: %[[CUT:.*]] = arith.addf %{{.*}}, %[[ABOVE]]
+  // CHECK: %[[REST:.*]] = arith.subf %{{.*}}, %[[CUT]]
+  // CHECK: arith.maximumf %[[REST]], %[[ZERO]]
+  %0 = transformer.cut_rows %x {deviations = 1.5 : f64} : tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}

@@ -90,6 +90,48 @@ TEST_F(CostSheetTest, OpsOfOnePathAreOneLine) {
   EXPECT_NEAR(sheet.seconds, 2 * 3 * 8 * 4e-9, 1e-12);
 }
 
+// Layers that are a function are told how many they are, and give 3 tokens.
+TEST_F(CostSheetTest, FunctionsOfLayersAreCounted) {
+  CostSheet sheet = count(R"(
+    #rows = affine_map<(d0, d1) -> (d0, d1)>
+    func.func @step(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+      %c2 = arith.constant 2 : index
+      %y = func.call @layers(%x, %c2)
+          : (tensor<?x8xf32>, index) -> tensor<?x8xf32>
+      %z = linalg.generic {indexing_maps = [#rows],
+          iterator_types = ["parallel", "parallel"]}
+          outs(%y : tensor<?x8xf32>) {
+      ^bb0(%a: f32):
+        %b = arith.mulf %a, %a : f32
+        linalg.yield %b : f32
+      } -> tensor<?x8xf32> loc("square")
+      return %z : tensor<?x8xf32>
+    }
+    func.func private @layers(%x: tensor<?x8xf32>, %n: index)
+        -> tensor<?x8xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x)
+          -> (tensor<?x8xf32>) {
+        %z = linalg.generic {indexing_maps = [#rows],
+            iterator_types = ["parallel", "parallel"]}
+            outs(%y : tensor<?x8xf32>) {
+        ^bb0(%a: f32):
+          %b = arith.addf %a, %a : f32
+          linalg.yield %b : f32
+        } -> tensor<?x8xf32> loc("layer")
+        scf.yield %z : tensor<?x8xf32>
+      }
+      return %r : tensor<?x8xf32>
+    })",
+                          tokens(1, 3, 3));
+  ASSERT_EQ(sheet.ops.size(), 2U);
+  EXPECT_EQ(sheet.ops[0].path, "layer");
+  EXPECT_EQ(sheet.ops[0].count, 2);
+  EXPECT_EQ(sheet.ops[0].work.operations(), 2 * 3 * 8);
+  EXPECT_EQ(sheet.ops[1].work.operations(), 3 * 8);
+}
+
 // Layers are counted one by one; a window is each layer's own.
 TEST_F(CostSheetTest, AttentionCountsPairsLayerByLayer) {
   CostSheet sheet = count(R"(

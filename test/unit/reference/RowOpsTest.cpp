@@ -407,6 +407,52 @@ TEST(RowOps, L2NormalizeDividesByTheLength) {
   expectMatrix(y, 3, 2, {0.6, 0.8, 0, 0.5, 0, 0});
 }
 
+TEST(RowOps, CutRowsLeavesWhatIsAboveSomeDeviations) {
+  // Means 4 and 2, deviations 2 and 0.
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[6.0, 2.0, 6.0, 2.0], [2.0, 2.0, 2.0, 2.0]]>
+      : tensor<2x4xf32>
+    %y = transformer.cut_rows %x {deviations = 0.5 : f64} : tensor<2x4xf32>)",
+                     "tensor<2x4xf32>");
+  expectMatrix(y, 2, 4, {1, 0, 1, 0, 0, 0, 0, 0});
+}
+
+TEST(RowOps, MixRowsAddsTermsByTheRowsOwnWeights) {
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+    %z = arith.constant dense<[[10.0, 20.0], [30.0, 40.0]]> : tensor<2x2xf32>
+    %w = arith.constant dense<[[9.0, 2.0, -1.0], [9.0, 0.0, 1.0]]>
+      : tensor<2x3xf32>
+    %y = transformer.mix_rows %x plus %x, %z by %w[1] {offset = 1.0 : f64}
+      : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x3xf32>)
+        -> tensor<2x2xf32>)",
+                     "tensor<2x2xf32>");
+  expectMatrix(y, 2, 2, {1 + 3 * 1, 2 + 3 * 2, 3 + 3 + 2 * 30, 4 + 4 + 2 * 40});
+}
+
+TEST(RowOps, MatchMagnitudeGivesRowsTheLengthOfOthers) {
+  // Roots of means of squares 5 and 10; the last row's is below the floor's.
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[5.0, -5.0], [0.5, 0.0]]> : tensor<2x2xf32>
+    %z = arith.constant dense<[[-10.0, 10.0], [4.0, 4.0]]> : tensor<2x2xf32>
+    %y = transformer.match_magnitude %x to %z {floor = 4.0 : f64}
+      : tensor<2x2xf32>, tensor<2x2xf32>)",
+                     "tensor<2x2xf32>");
+  expectMatrix(y, 2, 2, {10, -10, 1, 0});
+}
+
+TEST(RowOps, IdsBeyondATableHaveOneOfItsRows) {
+  Step step = tokens(3);
+  step.inputs["ids"] = {1, 3, 7};
+  Matrix y = valueOf(R"(
+    %table = arith.constant dense<[[9.0, 9.0], [1.0, 2.0], [3.0, 4.0]]>
+      : tensor<3x2xf32>
+    %y = transformer.embedding %ids, %table beyond 2
+      : tensor<?xi32>, tensor<3x2xf32>)",
+                     "tensor<?x2xf32>", step);
+  expectMatrix(y, 3, 2, {1, 2, 3, 4, 3, 4});
+}
+
 TEST(RowOps, ResultsOfSixteenBitsAreRoundedOnce) {
   // 257 lies between two numbers of bf16, 256 and 258; their sum is one.
   Matrix y = valueOf(R"(

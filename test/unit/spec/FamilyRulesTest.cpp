@@ -425,6 +425,29 @@ TEST(Rules, HeadsOfLayers) {
             "the 3 layers, got 4");
 }
 
+TEST(Rules, NumbersOfLayers) {
+  const char *hole = R"({"$rule": "layer_numbers", "layers": 3, "key": "n",
+      "default": 0, "begins": {"count": 2, "number": 0.5}, "part": "ffn",
+      "as": "sparsity", "usual": 0, "more": [7]})";
+  EXPECT_EQ(made(hole, "{}"),
+            R"([{"layers": [0, 1], "set": {"ffn": {"sparsity": 0.5}}}, 7])");
+  EXPECT_EQ(made(hole, R"({"n": [0.25, 0, 0.25]})"),
+            R"([{"layers": [0, 2], "set": {"ffn": {"sparsity": 0.25}}}, 7])");
+  EXPECT_EQ(made(hole, R"({"n": [0, 0]})"),
+            "config.json:1:7: /n: expected a list with a number for each of "
+            "the 3 layers, got 2");
+  EXPECT_EQ(made(hole, R"({"n": [0, -1, 0]})"),
+            "config.json:1:11: /n/1: expected a number from 0 on, got -1");
+  const char *first = R"({"$rule": "layer_numbers", "layers": 2, "key": "n",
+      "default": 8, "or_one": true, "first": true})";
+  EXPECT_EQ(made(first, "{}"), "8");
+  EXPECT_EQ(made(first, R"({"n": 5})"), "5");
+  EXPECT_EQ(made(first, R"({"n": [6, 5]})"), "6");
+  EXPECT_EQ(made(first, R"({"n": "a"})"),
+            "config.json:1:7: /n: expected a number, or a list with a number "
+            "for each of the 2 layers, got \"a\"");
+}
+
 TEST(Rules, WindowsOfLayers) {
   const char *hole = R"({"$rule": "layer_windows", "layers": 3, "key": "w",
       "default": 8})";

@@ -194,6 +194,64 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:7:21: /decoder/layer_inputs: expected a layer with a "
              "\"layer_input\", which reads it, got none [TFC026]\n"},
         Case{
+            "LayerInputsOfFewerRows",
+            decoderSpec,
+            {{"\"layers\": {", "\"layer_inputs\": {\"width\": 2, \"rows\": 29, "
+                               "\"norm\": {\"kind\": \"rmsnorm\", \"eps\": "
+                               "1e-5}}, \"layers\": {"},
+             {"\"act\": \"silu\", \"gated\": true}",
+              "\"act\": \"silu\", \"gated\": true}, \"layer_input\": "
+              "{\"act\": \"relu\"}"}},
+            "s.json:7:42: /decoder/layer_inputs/rows: expected at least 30 "
+            "(the rows of the token table, whose ids it has; or \"beyond\"), "
+            "got 29 [TFC026]\n"},
+        Case{"StreamThatIsNone",
+             decoderSpec,
+             {{"\"layers\": {",
+               "\"streams\": {\"kind\": \"altup\", \"count\": 2, "
+               "\"active\": 2, \"floor\": 1, \"norm\": "
+               "{\"kind\": \"rmsnorm\", \"eps\": 1e-5}}, "
+               "\"layers\": {"}},
+             "s.json:7:56: /decoder/streams/active: expected a stream (there "
+             "are 2), got 2 [TFC026]\n"},
+        Case{"LayerInputBeforeOthersOfStreams",
+             decoderSpec,
+             {{"\"layers\": {",
+               "\"layer_inputs\": {\"width\": 2, \"norm\": "
+               "{\"kind\": \"rmsnorm\", \"eps\": 1e-5}}, "
+               "\"streams\": {\"kind\": \"altup\", \"count\": 2, "
+               "\"floor\": 1, \"norm\": {\"kind\": "
+               "\"rmsnorm\", \"eps\": 1e-5}}, \"layers\": {"},
+              {"\"act\": \"silu\", \"gated\": true}",
+               "\"act\": \"silu\", \"gated\": true}, \"layer_input\": "
+               "{\"act\": \"relu\", \"post_scale\": 0.5}"}},
+             "s.json:7:88: /decoder/streams: expected layers whose "
+             "\"layer_input\" is the last sublayer, without parallel, "
+             "post_norm, post_scale and residual (it is added to streams that "
+             "the layer does not compute), got another [TFC026]\n"},
+        Case{"AllHiddenOfStreams",
+             decoderSpec,
+             {{"\"layers\": {",
+               "\"streams\": {\"kind\": \"altup\", \"count\": 2, "
+               "\"floor\": 1, \"norm\": {\"kind\": "
+               "\"rmsnorm\", \"eps\": 1e-5}}, \"layers\": {"},
+              {"{\"logits\": \"lm\"}",
+               "{\"logits\": \"lm\", \"all\": \"decoder.all_hidden\"}"}},
+             "s.json:20:38: /outputs/all: expected decoder.hidden or a head "
+             "(decoder.all_hidden of layers with streams is not supported by "
+             "this tfc), got \"decoder.all_hidden\" [TFC090]\n"},
+        Case{"SparsityOfAll",
+             decoderSpec,
+             {{"\"gated\": true", "\"gated\": true, \"sparsity\": 1"}},
+             "s.json:13:72: /decoder/layers/block/ffn/sparsity: expected a "
+             "number between 0 and 1 (the part of a gate's columns that "
+             "becomes zeros), got 1 [TFC026]\n"},
+        Case{"SparsityWithoutAGate",
+             decoderSpec,
+             {{"\"gated\": true", "\"gated\": false, \"sparsity\": 0.5"}},
+             "s.json:13:73: /decoder/layers/block/ffn/sparsity: expected no "
+             "\"sparsity\" (\"gated\" is false), got 0.5 [TFC026]\n"},
+        Case{
             "NgramOfAnEvenNumber",
             encoderSpec,
             {{"\"ffn\": {\"width\"",
@@ -311,8 +369,8 @@ INSTANTIATE_TEST_SUITE_P(
                "true}",
                ""}},
              "s.json:9:16: /decoder/layers/block: expected attn, cross, "
-             "conv, recurrent, ffn, moe, ngram or layer_input, got an empty "
-             "block [TFC026]\n"},
+             "low_rank, conv, recurrent, ffn, moe, ngram or layer_input, got "
+             "an empty block [TFC026]\n"},
         Case{"SublayersBesideSugar",
              decoderSpec,
              {{"\"placement\": \"pre\",",
