@@ -60,6 +60,18 @@ TEST(Decoding, RefusesWhatMeansNothing) {
   EXPECT_EQ(faults([](O &o) { o.frequency_penalty = -1e39; }),
             "frequency_penalty: expected a number that a float can be, got "
             "-1e+39");
+  static const int64_t tokens[] = {29, 30};
+  auto forbids = [&](uint32_t count) {
+    return faults([=](O &o) {
+      o.suppress = o.begin_suppress = tokens;
+      o.n_suppress = o.n_begin_suppress = count;
+    });
+  };
+  EXPECT_EQ(forbids(1), "");
+  EXPECT_EQ(forbids(2), "suppress: expected token ids below 30, got 30\n"
+                        "begin_suppress: expected token ids below 30, got 30");
+  EXPECT_EQ(faults([](O &o) { o.n_suppress = 1; }),
+            "suppress: expected tokens, got null");
   EXPECT_EQ(faults([](O &o) { o.num_beams = 0; }),
             "num_beams: expected a number from 1 to 1024, got 0");
   EXPECT_EQ(faults([](O &o) { o.num_beams = 1025; }),
