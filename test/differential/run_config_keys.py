@@ -143,6 +143,9 @@ def keys_of_run(cls, inputs, folder):
                       if not name.startswith("decoder_")}
             if cls.__name__ in OF_IDS_ALONE:
                 prompt = {"input_ids": prompt["input_ids"]}
+            if "patches" in prompt:
+                prompt = {"input_features": reference.to_features(
+                    prompt["patches"])}
             # Of a pair the cache has the layers of the encoder, also for a
             # decoder that has more.
             model.generate(**prompt, max_new_tokens=2, do_sample=False,
