@@ -309,7 +309,7 @@ func.func @unfold_c1_many_from(%x: tensor<?x1xf32>, %batch: !transformer.batch) 
 // -----
 
 func.func @unfold_c1_none(%x: tensor<?x8xf32>, %batch: !transformer.batch) {
-  // expected-error @below {{expected at least 1 of taps, frames and inputs, got 0, 1 and 1}}
+  // expected-error @below {{expected odd taps in [1, 1023], got 0}}
   %0 = transformer.unfold %x taps 0, %batch
          : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
   return

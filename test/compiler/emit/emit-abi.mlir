@@ -101,7 +101,7 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // OPTIONS: { ptr @[[OTHER]], i32 2, i32 0, i64 7, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[LAYOUT]],
 
 // tfc_generation_v0: what the module does not say is off.
-// CHECK: @[[GENERATION:.*]] = private constant {{.*}} { i64 -1, i64 -1, i64 0, i64 0, i64 0, i32 1, i32 0, i32 0, i32 50, i64 4607182418800017408, i64 4607182418800017408, i64 0, i64 4607182418800017408, i64 4607182418800017408 }]
+// CHECK: @[[GENERATION:.*]] = private constant {{.*}} { i64 -1, i64 -1, i64 0, i64 0, i64 0, i32 1, i32 0, i32 0, i32 50, i64 4607182418800017408, i64 4607182418800017408, i64 0, i64 4607182418800017408, i64 4607182418800017408, ptr null, ptr null, i32 0, i32 0 }]
 
 // tfc_module_v0: header, sizes of elements, spec, its hash (FNV-1a of its text); kind, counts
 // of weights, programs, prefixes, eos, aliases; max_positions, pad, bos,
