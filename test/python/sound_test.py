@@ -135,7 +135,7 @@ class Sound(unittest.TestCase):
             with self.assertRaisesRegex(tfc.Error, word):
                 self.model(input_features=given, decoder_input_ids=[[90]])
         for words, word in (
-                (dict(language="xx"), "language: expected one of en, de, got "
+                (dict(language="xx"), "language: expected one of de, en, got "
                  "'xx'"),
                 (dict(task="sing"), "task: expected one of transcribe, "
                  "translate, got 'sing'"),

@@ -628,7 +628,9 @@ class Drawing:
             self.maybe(embeddings, "norm_of", 0.4,
                        lambda: self.pick("sum", "token")
                        if normed == width else "sum")
-        if is_given and ("convs" in embeddings["patches"] or self.chance(0.3)):
+        # Of a pair it would be as long as the decoder's.
+        if is_given and ("convs" in embeddings["patches"] or
+                         self.kind != "encoder" or self.chance(0.3)):
             embeddings["token"] = "none"
         return embeddings
 

@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
              {{segments, "\"patches\": {\"width\": 5, \"convs\": "
                          "[{\"kernel\": 2}]},\n"},
               {"\"token\": {\"rows\": 30}", "\"token\": \"none\""}},
-             "s.json:10:54: /encoder/embeddings/patches/convs/0/kernel: "
+             "s.json:10:52: /encoder/embeddings/patches/convs/0/kernel: "
              "expected an odd number (as many frames behind as before), got 2 "
              "[TFC024]\n"},
         Case{"OfPartsOfFrames",
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
                "\"stride\": 16}, {\"kernel\": 1, \"stride\": 16}, "
                "{\"kernel\": 1, \"stride\": 16}]},\n"},
               {"\"token\": {\"rows\": 30}", "\"token\": \"none\""}},
-             "s.json:10:135: /encoder/embeddings/patches/convs/2/stride: "
+             "s.json:10:126: /encoder/embeddings/patches/convs/2/stride: "
              "expected strides that multiply to at most 1024, got 4096 "
              "[TFC024]\n"},
         Case{"WhoseHeadLooksForIds",
