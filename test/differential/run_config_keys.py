@@ -162,7 +162,7 @@ def check_class(tfc, name, source):
     config = module.make_config(hf, dict(case, positions=case.get(
         "positions", 0) + 3))
     cls = families.class_of(hf, name)
-    inputs = {key: value.long()
+    inputs = {key: value if value.is_floating_point() else value.long()
               for key, value in module.make_inputs(torch, case).items()}
     with tempfile.TemporaryDirectory(prefix="tfc-") as folder:
         cls(config).save_pretrained(folder)
