@@ -21,7 +21,7 @@ from tfcompiler._error import Code, Error
 from tfcompiler._library import Interrupt, runtime
 from tfcompiler._numbers import UINT64, integer
 from tfcompiler._session import Prompt, Session
-from tfcompiler._sound import log_mel, prompts, read_wave
+from tfcompiler._sound import log_mel, prompts, read_wave, without_times
 
 if TYPE_CHECKING:
     from tfcompiler._model import Model
@@ -160,8 +160,8 @@ class Generates:
         result = self.generate_ids(**arrays, decoder_input_ids=ids,
                                    max_new_tokens=max_new_tokens, **words)
         ends = self._end_ids(words["eos_token_id"])
-        written = [self.tokenizer.decode(until(row[ids.shape[1]:], ends),
-                                         skip_special)
+        written = [self.tokenizer.decode(without_times(
+            self, until(row[ids.shape[1]:], ends)), skip_special)
                    for row in result.sequences]
         each = len(written) // len(ids)
         if words.get("num_return_sequences", 1) > 1:

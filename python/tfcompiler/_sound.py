@@ -164,6 +164,12 @@ def prompts(model, arrays: dict, language: Optional[str], task: Optional[str]
                      for row in rows], np.int64)
 
 
+def without_times(model, row):
+    """A row without the tokens of times, which come behind that of none."""
+    silent = _settings(model.folder).get("no_timestamps_token_id")
+    return row if silent is None else row[row <= silent]
+
+
 def _listen(model, arrays, start: int, languages: List[int]) -> List[int]:
     """The likeliest of the languages behind the start, for each sound."""
     count = next(iter(arrays.values())).shape[0]
