@@ -21,6 +21,18 @@ static LogicalResult expectCount(EmitError emitError, StringRef name,
                      << ", 2^31), got " << got;
 }
 
+static LogicalResult expectIds(EmitError emitError, StringRef name,
+                               ArrayAttr values) {
+  if (!values || llvm::all_of(values, [](Attribute id) {
+        auto integer = dyn_cast<IntegerAttr>(id);
+        return integer && integer.getType().isSignlessInteger(64);
+      })) {
+    return success();
+  }
+  return emitError() << "expected " << name
+                     << " to be integers of 64 bits, got " << values;
+}
+
 static LogicalResult expectStrings(EmitError emitError, StringRef name,
                                    ArrayAttr values) {
   if (!values || llvm::all_of(values, llvm::IsaPred<StringAttr>)) {
@@ -102,13 +114,11 @@ LogicalResult ProgramAttr::verify(EmitError emitError, StringRef name, int64_t,
   return success();
 }
 
-LogicalResult GenerationAttr::verify(EmitError emitError, int64_t, int64_t,
-                                     int64_t, int64_t, int64_t,
-                                     int64_t numBeams, EarlyStopping, bool,
-                                     int64_t topK, FloatAttr temperature,
-                                     FloatAttr topP, FloatAttr minP,
-                                     FloatAttr lengthPenalty,
-                                     FloatAttr repetitionPenalty) {
+LogicalResult GenerationAttr::verify(
+    EmitError emitError, int64_t, int64_t, int64_t, int64_t, int64_t,
+    int64_t numBeams, EarlyStopping, bool, int64_t topK, FloatAttr temperature,
+    FloatAttr topP, FloatAttr minP, FloatAttr lengthPenalty,
+    FloatAttr repetitionPenalty, ArrayAttr suppress, ArrayAttr beginSuppress) {
   // generation_c1
   for (FloatAttr number :
        {temperature, topP, minP, lengthPenalty, repetitionPenalty}) {
@@ -117,8 +127,13 @@ LogicalResult GenerationAttr::verify(EmitError emitError, int64_t, int64_t,
     }
   }
   // generation_c2
-  return failure(failed(expectCount(emitError, "num_beams", 0, numBeams)) ||
-                 failed(expectCount(emitError, "top_k", 0, topK)));
+  if (failed(expectCount(emitError, "num_beams", 0, numBeams)) ||
+      failed(expectCount(emitError, "top_k", 0, topK))) {
+    return failure();
+  }
+  // generation_c3
+  return failure(failed(expectIds(emitError, "suppress", suppress)) ||
+                 failed(expectIds(emitError, "begin_suppress", beginSuppress)));
 }
 
 LogicalResult ModelAttr::verify(EmitError emitError, StringRef, ModelKind,
@@ -132,11 +147,8 @@ LogicalResult ModelAttr::verify(EmitError emitError, StringRef, ModelKind,
                        << maxPositions;
   }
   // model_c2
-  if (eos && !llvm::all_of(eos, [](Attribute id) {
-        auto integer = dyn_cast<IntegerAttr>(id);
-        return integer && integer.getType().isSignlessInteger(64);
-      })) {
-    return emitError() << "expected eos to be integers of 64 bits, got " << eos;
+  if (failed(expectIds(emitError, "eos", eos))) {
+    return failure();
   }
   // model_c3
   if (failed(expectStrings(emitError, "prefixes", prefixes)) ||

@@ -158,6 +158,7 @@ def Transformer_GenerationAttr
     Constraints:
     * C1. the numbers with a fraction are f64.
     * C2. num_beams and top_k are in [0, 2^31).
+    * C3. suppress and begin_suppress are integers of 64 bits.
   }];
   let parameters = (ins "int64_t":$forced_bos, "int64_t":$forced_eos,
                         "int64_t":$min_length, "int64_t":$max_length,
@@ -168,7 +169,9 @@ def Transformer_GenerationAttr
                         "::mlir::FloatAttr":$temperature,
                         "::mlir::FloatAttr":$top_p, "::mlir::FloatAttr":$min_p,
                         "::mlir::FloatAttr":$length_penalty,
-                        "::mlir::FloatAttr":$repetition_penalty);
+                        "::mlir::FloatAttr":$repetition_penalty,
+                        OptionalParameter<"::mlir::ArrayAttr">:$suppress,
+                        OptionalParameter<"::mlir::ArrayAttr">:$begin_suppress);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

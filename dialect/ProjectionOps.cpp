@@ -305,26 +305,24 @@ LogicalResult UnfoldOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> location,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
-  // unfold_c1, here because no type has such a width.
+  // unfold_c1 to c3, here because no type has such a width.
   auto taps = static_cast<int64_t>(adaptor.getTaps());
-  if (taps < 1) {
-    return emitOptionalError(location, "expected at least 1 of taps, got ",
-                             taps);
+  auto frames = static_cast<int64_t>(adaptor.getFrames());
+  if (taps < 1 || frames < 1 || adaptor.getInputs().empty()) {
+    return emitOptionalError(location,
+                             "expected at least 1 of taps, frames and inputs, "
+                             "got ",
+                             taps, ", ", frames, " and ",
+                             adaptor.getInputs().size());
   }
-  Type input = adaptor.getInput().getType();
-  types.push_back(
-      rowsOfWidth(input, cast<RankedTensorType>(input).getDimSize(1) * taps));
+  Type input = adaptor.getInputs().front().getType();
+  auto inputs = static_cast<int64_t>(adaptor.getInputs().size());
+  int64_t width = cast<RankedTensorType>(input).getDimSize(1) * inputs / frames;
+  types.push_back(rowsOfWidth(input, std::max<int64_t>(width, 1) * taps));
   return success();
 }
 
-LogicalResult UnfoldOp::verify() {
-  // unfold_c1
-  auto taps = static_cast<int64_t>(getTaps());
-  return taps <= kMaxTaps && taps % 2 == 1
-             ? success()
-             : emitOpError() << "expected odd taps in [1, " << kMaxTaps
-                             << "], got " << taps;
-}
+LogicalResult UnfoldOp::verify() { return expectFrames(*this); }
 
 //===-- layer_scale -------------------------------------------------------===//
 

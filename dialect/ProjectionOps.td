@@ -391,29 +391,40 @@ def Transformer_PoolRowsOp : Transformer_ValueOp<"pool_rows"> {
 def Transformer_UnfoldOp : Transformer_ValueOp<"unfold"> {
   let summary = "each row with its neighbours, for a convolution";
   let description = [{
-    `y[t, taps c + i] = x[t + i - (taps - 1) / 2, c]` for `0 <= i < taps`; zero
-    where there is no such row among the visible new tokens of the token's
-    sequence (the first `keys - past` of them). A product with a matrix
-    `[N, C taps]` is a convolution over the sequence: of torch's Conv1d with as
-    much padding as rows stay in the middle, the weight `[N, C, taps]` with its
-    last axes as one.
+    A row is `frames` frames of C columns, those of the inputs one after the
+    other, so that a sequence has frames 0, 1, 2, ... of its rows in turn:
+    `y[t, taps c + i] = frame[frames t + first + i, c]` for `0 <= i < taps`;
+    zero where there is no such frame in the visible new tokens of the token's
+    sequence (the first `keys - past` of them). Without `from` first is
+    -(taps - 1) / 2. A product with a matrix `[N, C taps]` is a convolution over
+    the sequence, of a stride of `frames` (Waibel et al. 1989, the time delays
+    of a network): of torch's Conv1d with -first frames of padding, the weight
+    `[N, C, taps]` with its last axes as one.
 
     ```mlir
     %y = transformer.unfold %x taps 3, %batch
            : (tensor<?x26xf32>, !transformer.batch) -> tensor<?x78xf32>
+    %z = transformer.unfold %even, %odd taps 3 from -1 frames 2, %batch
+           : (tensor<?x26xf32>, tensor<?x26xf32>, !transformer.batch)
+             -> tensor<?x78xf32>
     ```
 
-    Shapes: input `[T, C]`, result `[T, C taps]`.
+    Shapes: inputs `[T, C frames / inputs]`, result `[T, C taps]`.
 
     Constraints:
-    * C1. taps is odd, in [1, 1023].
+    * C1. taps is in [1, 1023], and odd without `from`.
+    * C2. first is in [-1023, 1023], frames in [1, 1024].
+    * C3. inputs are of one type, their number divides frames, and what each
+      has of them divides its columns.
   }];
-  let arguments = (ins Transformer_Rows:$input, I64Attr:$taps,
+  let arguments = (ins Variadic<Transformer_Rows>:$inputs, I64Attr:$taps,
+                       OptionalAttr<I64Attr>:$first,
+                       DefaultValuedAttr<I64Attr, "1">:$frames,
                        Transformer_BatchType:$batch);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $input `taps` $taps `,` $batch attr-dict `:`
-    functional-type(operands, results)
+    $inputs `taps` $taps (`from` $first^)? (`frames` $frames^)? `,` $batch
+    attr-dict `:` functional-type(operands, results)
   }];
 }
 

@@ -31,6 +31,26 @@ mlir::Type rowsOfWidth(mlir::Type like, int64_t width);
 mlir::Type rowsOfProduct(mlir::Type input, mlir::Type weight);
 mlir::Type rowsOfTable(mlir::Type ids, mlir::Type table);
 
+/// What a row of an unfold has: `taps` frames from frame `first` of its own row
+/// on, a row being `frames` of `width` columns in `inputs` inputs.
+struct FrameWindow {
+  int64_t taps, first, frames, inputs, width;
+
+  /// Where a tap is: so many rows further on, in an input, behind columns of
+  /// it.
+  struct Place {
+    int64_t rows, input, column;
+  };
+  Place placeOf(int64_t tap) const;
+};
+FrameWindow windowOf(UnfoldOp op);
+FrameWindow windowOf(RaggedUnfoldOp op);
+
+/// The constraints of unfold: its numbers are in their ranges, and inputs have
+/// whole frames.
+mlir::LogicalResult expectFrames(UnfoldOp op);
+mlir::LogicalResult expectFrames(RaggedUnfoldOp op);
+
 /// "expected <what> <expected> (<why>), got <got>"; success when they agree.
 mlir::LogicalResult expectSize(mlir::Operation *op, llvm::StringRef what,
                                int64_t got, int64_t expected,

@@ -180,24 +180,18 @@ void RaggedPoolOp::getEffects(Effects &effects) {
 //===-- ragged_unfold -----------------------------------------------------===//
 
 LogicalResult RaggedUnfoldOp::verify() {
-  // unfold_c1
-  auto taps = static_cast<int64_t>(getTaps());
-  if (taps < 1 || taps > kMaxTaps || taps % 2 == 0) {
-    return emitOpError() << "expected odd taps in [1, " << kMaxTaps << "], got "
-                         << taps;
+  if (failed(expectFrames(*this))) {
+    return failure();
   }
   // ragged_unfold_c1
+  FrameWindow window = windowOf(*this);
   return expectSize(*this, "init of width", widthOf(getInit()),
-                    widthOf(getInput()) * taps,
-                    "taps times the width of the input");
+                    window.width * window.taps,
+                    "taps times the width of a frame");
 }
 
 void RaggedUnfoldOp::getEffects(Effects &effects) {
-  addRead(getInputMutable(), effects);
-  if (isa<MemRefType>(getInit().getType())) {
-    effects.emplace_back(MemoryEffects::Write::get(), &getInitMutable(),
-                         SideEffects::DefaultResource::get());
-  }
+  addDestinationEffects(*this, effects);
 }
 
 //===-- product -----------------------------------------------------------===//

@@ -173,15 +173,18 @@ def Transformer_RaggedUnfoldOp
     The result of `transformer.unfold`, written to `init`.
 
     Constraints: those of `transformer.unfold`, and
-    * C1. init is taps times as wide as the input.
+    * C1. init is taps times as wide as a frame.
   }];
-  let arguments = (ins Transformer_RowsOrBuffer:$input, I64Attr:$taps,
+  let arguments = (ins Variadic<Transformer_RowsOrBuffer>:$inputs,
+                       I64Attr:$taps, OptionalAttr<I64Attr>:$first,
+                       DefaultValuedAttr<I64Attr, "1">:$frames,
                        Transformer_BatchType:$batch,
                        Transformer_RowsOrBuffer:$init);
   let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{
-    $input `taps` $taps `,` $batch `outs` `(` $init `:` type($init) `)`
-    attr-dict `:` type($input) (`->` type($result)^)?
+    $inputs `taps` $taps (`from` $first^)? (`frames` $frames^)? `,` $batch
+    `outs` `(` $init `:` type($init) `)` attr-dict `:` type($inputs)
+    (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {

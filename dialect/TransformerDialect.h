@@ -126,8 +126,10 @@ constexpr llvm::StringLiteral kTargetAttrName = "transformer.target";
 /// How far a token sees that has no limit: positions are below.
 constexpr int64_t kUnlimited = std::numeric_limits<int32_t>::max();
 
-/// The most rows that transformer.unfold makes one of.
+/// The most frames that transformer.unfold makes a row of, and the most that
+/// a row has.
 constexpr int64_t kMaxTaps = 1023;
+constexpr int64_t kMaxFrames = 1024;
 
 /// What `attention` and friends read and write besides tensors: keys and
 /// values in blocks, and states.

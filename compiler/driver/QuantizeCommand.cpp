@@ -184,9 +184,10 @@ int Quantizer::readModel() {
     }
   }
   if (model->encoder && model->encoder->embeddings.patches) {
-    return fail(directory + ": expected a model of texts, which calibrate it, "
-                            "got one of pictures; tfc compile --dtype int8 "
-                            "rounds it as it is");
+    return fail(directory +
+                ": expected a model of texts, which calibrate it, "
+                "got one of rows of floats; tfc compile --dtype int8 "
+                "rounds it as it is");
   }
   return kOk;
 }

@@ -147,8 +147,9 @@ int Runner::checkText() {
   if (const spec::Stack *encoder = model->encoder ? &*model->encoder : nullptr;
       encoder && encoder->embeddings.patches) {
     return fail(directory +
-                ": expected a model of texts, got one of pictures, whose "
-                "patches tfc-run --inputs takes, and Python pixels");
+                ": expected a model of texts, got one of rows of floats "
+                "(pictures, sound), which tfc-run --inputs takes as patches, "
+                "and Python as pixels or features");
   }
   auto texts = run::TextRun::open(line);
   if (!texts) {

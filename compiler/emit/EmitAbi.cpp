@@ -38,7 +38,6 @@ public:
 
 private:
   Field strings(ArrayAttr values);
-  Field ids(ArrayAttr values);
   Field header(transformer::ModelAttr model);
   void describe(transformer::ModelAttr model, ArrayRef<Program> all);
   void buildQuery(StringRef description);
@@ -63,19 +62,11 @@ Field AbiWriter::strings(ArrayAttr values) {
   return tables.array(items);
 }
 
-/// int64_t[]
-Field AbiWriter::ids(ArrayAttr values) {
-  std::vector<Field> items;
-  for (Attribute value : values ? values.getValue() : ArrayRef<Attribute>()) {
-    items.push_back(Field::u64(cast<IntegerAttr>(value).getInt()));
-  }
-  return tables.array(items);
-}
-
 /// The oldest host that what is generated here works with: what experts are
 /// called and where they are stored is news to those before 5; states, rows in
 /// turn, columns of wider tensors, and caches without values to those before 6,
-/// rows of embeddings, and those at first end tokens, to those before 7.
+/// rows of embeddings, those at first end tokens, and tokens that never come,
+/// to those before 7.
 static uint32_t oldestHostOf(ModuleOp module) {
   bool hasStates = llvm::any_of(
       module.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
@@ -98,7 +89,13 @@ static uint32_t oldestHostOf(ModuleOp module) {
                                  transformer::Take::FirstEos;
                         });
   });
-  if (hasGiven || takesFirst) {
+  auto model = module->getAttrOfType<transformer::ModelAttr>(
+      transformer::kModelAttrName);
+  transformer::GenerationAttr generation =
+      model ? model.getGeneration() : transformer::GenerationAttr();
+  bool forbids =
+      generation && (generation.getSuppress() || generation.getBeginSuppress());
+  if (hasGiven || takesFirst || forbids) {
     return 7;
   }
   if (hasStates) {
@@ -206,7 +203,7 @@ void AbiWriter::describe(transformer::ModelAttr model, ArrayRef<Program> all) {
       .set(&Module::bos, model.getBos())
       .set(&Module::decoder_start, model.getDecoderStart())
       .set(&Module::n_eos, countOf(model.getEos()))
-      .set(&Module::eos, ids(model.getEos()))
+      .set(&Module::eos, writeIds(model.getEos(), tables))
       .set(&Module::n_prefixes, countOf(model.getPrefixes()))
       .set(&Module::prefixes, strings(model.getPrefixes()))
       .set(&Module::n_aliases, countOf(model.getAliases()) / 2)

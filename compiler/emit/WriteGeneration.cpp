@@ -12,11 +12,23 @@ static_assert(static_cast<int>(EarlyStopping::No) == TFC_EARLY_NO &&
               static_cast<int>(EarlyStopping::Yes) == TFC_EARLY_YES &&
               static_cast<int>(EarlyStopping::Never) == TFC_EARLY_NEVER);
 
+Field tfc::writeIds(mlir::ArrayAttr values, Tables &tables) {
+  std::vector<Field> items;
+  if (values) {
+    for (auto value : values.getAsRange<mlir::IntegerAttr>()) {
+      items.push_back(Field::u64(static_cast<uint64_t>(value.getInt())));
+    }
+  }
+  return tables.array(items);
+}
+
 Field tfc::writeGeneration(transformer::GenerationAttr defaults,
                            Tables &tables) {
   using Generation = tfc_generation_v0;
   auto d = defaults;
   auto f64 = [](mlir::FloatAttr value) { return value.getValueAsDouble(); };
+  auto suppress = d ? d.getSuppress() : mlir::ArrayAttr();
+  auto begin = d ? d.getBeginSuppress() : mlir::ArrayAttr();
   return tables.array(
       {Record<Generation>("tfc_generation_v0")
            .set(&Generation::forced_bos, d ? d.getForcedBos() : -1)
@@ -36,5 +48,9 @@ Field tfc::writeGeneration(transformer::GenerationAttr defaults,
                 d ? f64(d.getLengthPenalty()) : 1.0)
            .set(&Generation::repetition_penalty,
                 d ? f64(d.getRepetitionPenalty()) : 1.0)
+           .set(&Generation::suppress, writeIds(suppress, tables))
+           .set(&Generation::begin_suppress, writeIds(begin, tables))
+           .set(&Generation::n_suppress, suppress ? suppress.size() : 0)
+           .set(&Generation::n_begin_suppress, begin ? begin.size() : 0)
            .finish()});
 }

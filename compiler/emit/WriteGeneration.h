@@ -8,6 +8,9 @@
 
 namespace tfc {
 
+/// int64_t[], empty where there are none.
+Field writeIds(mlir::ArrayAttr values, Tables &tables);
+
 /// tfc_generation_v0[1]. Without `defaults` (null) everything is off: greedy
 /// choice and nothing forced.
 Field writeGeneration(transformer::GenerationAttr defaults, Tables &tables);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/frontend/BuildStack.h"
 
+#include "compiler/frontend/BuildPatches.h"
 #include "compiler/frontend/BuildStreams.h"
 #include "compiler/frontend/CountLayers.h"
 #include "dialect/ShapeUtils.h"
@@ -46,7 +47,8 @@ static bool comparesTypes(const spec::Stack &stack) {
 }
 
 bool tfc::countsDistances(const spec::Stack &stack) {
-  bool result = false;
+  const auto &patches = stack.embeddings.patches;
+  bool result = patches && !patches->convs.empty();
   forEachAttention(stack, [&](const std::string &, const spec::Attention &a) {
     result |= a.positionBias || a.window.has_value() || !a.slopes.empty() ||
               a.relative.has_value() || a.sparse.has_value();
@@ -242,19 +244,6 @@ static Value buildPieces(PathBuilder &path, const spec::Pieces &pieces,
   return sum;
 }
 
-/// The tokens of an image: those of the table, and projected patches.
-static Value buildPatches(PathBuilder &path, const spec::Embeddings &embeddings,
-                          const std::string &name, Value ids, Value rows) {
-  OpBuilder &builder = path.getBuilder();
-  Value given = transformer::GivenRowsOp::create(
-      builder, path.loc(name + ".patches"), ids, rows);
-  given = path.linear(given, name + ".patches", embeddings.patches->bias);
-  return transformer::EmbeddingOp::create(
-      builder, path.loc(name + ".input_ids"), ids,
-      path.weight(embeddings.tokenTable), given, /*offset=*/0,
-      /*optional=*/false, /*first=*/IntegerAttr(), /*beyond=*/IntegerAttr());
-}
-
 /// norm(token * scale + position + segments), each table where the spec has
 /// one; or norm(token * scale) + position + segments.
 static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
@@ -279,7 +268,7 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
                                               inputOf("input_ids"))
             : embeddings.patches
                 ? buildPatches(path, embeddings, name, inputOf("input_ids"),
-                               inputOf("patches"))
+                               inputOf("patches"), entry.batch)
                 : lookUp("input_ids", embeddings.tokenTable, 0, false);
   if (embeddings.tokenScale != 1) {
     x = path.scale(x, embeddings.tokenScale, name + ".scale");
@@ -368,7 +357,8 @@ static void buildUnfolded(PathBuilder &path, const spec::Stack &stack, Value x,
       context.unfolded.emplace_back(
           ngram->kernel,
           transformer::UnfoldOp::create(path.getBuilder(), where, x,
-                                        ngram->kernel, context.batch));
+                                        ngram->kernel, /*first=*/IntegerAttr(),
+                                        /*frames=*/1, context.batch));
     }
   }
 }

@@ -21,13 +21,17 @@ earlyOf(spec::Generation::EarlyStopping early) {
 static transformer::GenerationAttr
 describe(OpBuilder &builder, const spec::Generation &generation) {
   auto f64 = [&](double value) { return builder.getF64FloatAttr(value); };
+  auto ids = [&](const std::vector<int64_t> &values) {
+    return values.empty() ? ArrayAttr() : builder.getI64ArrayAttr(values);
+  };
   return transformer::GenerationAttr::get(
       builder.getContext(), generation.forcedBos.value_or(-1),
       generation.forcedEos.value_or(-1), generation.minLength,
       generation.maxLength, generation.noRepeatNgram, generation.numBeams,
       earlyOf(generation.earlyStopping), generation.doSample, generation.topK,
       f64(generation.temperature), f64(generation.topP), f64(generation.minP),
-      f64(generation.lengthPenalty), f64(generation.repetitionPenalty));
+      f64(generation.lengthPenalty), f64(generation.repetitionPenalty),
+      ids(generation.suppress), ids(generation.beginSuppress));
 }
 
 static ArrayAttr strings(OpBuilder &builder,

@@ -21,8 +21,6 @@ void checkOthers(const Json &json, bool strict,
       {"bad_words_ids", Json::array()},
       {"force_words_ids", Json::array()},
       {"constraints", Json::array()},
-      {"suppress_tokens", Json::array()},
-      {"begin_suppress_tokens", Json::array()},
       {"exponential_decay_length_penalty", Json()},
       {"sequence_bias", Json()},
       {"guidance_scale", 1.0},
@@ -100,6 +98,30 @@ public:
     }
   }
 
+  /// Tokens that do not come; no token of the model is one beyond the others.
+  void forbidden(const char *key, int64_t vocab) {
+    const Json *value = settings.value(key);
+    if (!value) {
+      return;
+    }
+    if (!value->isArray()) {
+      settings.fault(key, "expected a list of token ids, got " +
+                              spec::describe(*value));
+      return;
+    }
+    Json ids = Json::array();
+    for (const Json &id : value->items) {
+      if (!id.isInteger()) {
+        settings.fault(key, "expected token ids, got " + spec::describe(id));
+      } else if (id.integer >= 0 && id.integer < vocab) {
+        ids.items.push_back(id);
+      }
+    }
+    if (!ids.items.empty()) {
+      result.set(key, std::move(ids));
+    }
+  }
+
   void search() {
     integer("num_beams", "num_beams", 1, 1024);
     number("length_penalty", -1e6, 1e6);
@@ -166,6 +188,8 @@ Json huggingface::readGeneration(Source &source, std::string_view head,
       source.generation ? GenerationDefaults() : defaults;
   reader.forced("forced_bos_token_id", "forced_bos", byDefault.bos, vocab);
   reader.forced("forced_eos_token_id", "forced_eos", byDefault.eos, vocab);
+  reader.forbidden("suppress_tokens", vocab);
+  reader.forbidden("begin_suppress_tokens", vocab);
   checkOthers(from, source.strict, source.diagnostics);
   return std::move(reader.result);
 }

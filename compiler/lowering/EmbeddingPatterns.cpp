@@ -272,10 +272,11 @@ struct LowerUnfold : OpRewritePattern<transformer::UnfoldOp> {
   LogicalResult matchAndRewrite(transformer::UnfoldOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value init =
-        emptyRows(b, op.getInput(), op.getType().getDimSize(1), elementOf(op));
+    Value init = emptyRows(b, op.getInputs().front(),
+                           op.getType().getDimSize(1), elementOf(op));
     rewriter.replaceOpWithNewOp<transformer::RaggedUnfoldOp>(
-        op, init.getType(), op.getInput(), op.getTaps(), op.getBatch(), init);
+        op, init.getType(), op.getInputs(), op.getTapsAttr(), op.getFirstAttr(),
+        op.getFramesAttr(), op.getBatch(), init);
     return success();
   }
 };

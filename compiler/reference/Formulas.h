@@ -164,10 +164,14 @@ struct ZeroMemory {
 /// with keys of zeros at the distances that lie before its beginning.
 void memorySinks(const Matrix &query, const Sequence &sequence,
                  const ZeroMemory &memory, Matrix &result);
-/// Writes rows of `sequence` with their neighbours to `result`; those that are
-/// not visible are zeros.
-void unfold(const Matrix &x, const Sequence &sequence, int64_t taps,
-            Matrix &result);
+/// So many frames, from the `first` of a row's own on, a row having `frames`.
+struct Taps {
+  int64_t taps = 1, first = 0, frames = 1;
+};
+/// Writes frames of `sequence` with their neighbours to `result`; those that
+/// are not in visible rows are zeros. A row is the columns of all inputs.
+void unfold(const std::vector<const Matrix *> &inputs, const Sequence &sequence,
+            const Taps &taps, Matrix &result);
 /// Each column times its number, or all times the only one.
 Matrix layerScale(const Matrix &x, const Matrix &weight);
 Matrix sliceColumns(const Matrix &x, int64_t first, int64_t width);

@@ -684,11 +684,16 @@ LogicalResult Interpreter::runOp(Operation &op) {
                        layerScale(rows(op.getInput()), rows(op.getWeight())));
       })
       .Case([&](UnfoldOp op) {
-        const Matrix &x = rows(op.getInput());
+        std::vector<const Matrix *> inputs;
+        for (Value input : op.getInputs()) {
+          inputs.push_back(&rows(input));
+        }
         auto taps = static_cast<int64_t>(op.getTaps());
-        Matrix result(x.rows, x.cols * taps);
+        auto frames = static_cast<int64_t>(op.getFrames());
+        int64_t first = op.getFirst() ? *op.getFirst() : -(taps - 1) / 2;
+        Matrix result(inputs.front()->rows, op.getType().getDimSize(1));
         for (const Sequence &sequence : step.sequences) {
-          unfold(x, sequence, taps, result);
+          unfold(inputs, sequence, {taps, first, frames}, result);
         }
         return setRows(op, std::move(result));
       })

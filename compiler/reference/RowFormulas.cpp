@@ -310,16 +310,20 @@ void poolRows(const Matrix &x, const Sequence &sequence,
   }
 }
 
-void unfold(const Matrix &x, const Sequence &sequence, int64_t taps,
-            Matrix &result) {
+void unfold(const std::vector<const Matrix *> &inputs, const Sequence &sequence,
+            const Taps &taps, Matrix &result) {
   int64_t visible = std::min(sequence.count, sequence.keys - sequence.past);
+  int64_t width = result.cols / taps.taps, each = inputs.front()->cols;
   for (int64_t t = 0; t < sequence.count; ++t) {
-    for (int64_t c = 0; c < x.cols; ++c) {
-      for (int64_t i = 0; i < taps; ++i) {
-        int64_t other = t + i - (taps - 1) / 2;
-        bool isSeen = other >= 0 && other < visible;
-        result.at(sequence.first + t, taps * c + i) =
-            isSeen ? x.at(sequence.first + other, c) : 0;
+    for (int64_t c = 0; c < width; ++c) {
+      for (int64_t i = 0; i < taps.taps; ++i) {
+        int64_t frame = taps.frames * t + taps.first + i;
+        int64_t column = frame % taps.frames * width + c;
+        bool isSeen = frame >= 0 && frame < taps.frames * visible;
+        result.at(sequence.first + t, taps.taps * c + i) =
+            isSeen ? inputs[static_cast<size_t>(column / each)]->at(
+                         sequence.first + frame / taps.frames, column % each)
+                   : 0;
       }
     }
   }

@@ -91,12 +91,30 @@ struct Embeddings {
     bool bias = false;
   };
   std::optional<Projection> projection;
-  /// Tokens behind those of the table have a row of so many floats each, which
-  /// a product of its own, "encoder.embeddings.patches", makes one of hidden
-  /// (Dosovitskiy et al. 2020, arXiv:2010.11929).
+  /// Tokens behind those of the table (all where there is none) have a row of
+  /// so many floats each, which a product of its own,
+  /// "encoder.embeddings.patches", makes one of hidden (Dosovitskiy et al.
+  /// 2020, arXiv:2010.11929).
   struct Patches {
+    /// In place of the product: act(convolution) over the sequence's frames,
+    /// of which a row has as many as the strides multiply to, with zeros beyond
+    /// the ends; "encoder.embeddings.patches.0" and so on, [hidden, columns of
+    /// a frame x kernel] (Radford et al. 2022, arXiv:2212.04356).
+    struct Conv {
+      int64_t kernel = 1, stride = 1;
+      bool bias = true;
+      Activation act = Activation::Identity;
+    };
     int64_t width = 0;
     bool bias = true;
+    std::vector<Conv> convs;
+    int64_t frames() const {
+      int64_t count = 1;
+      for (const Conv &conv : convs) {
+        count *= conv.stride;
+      }
+      return count;
+    }
   };
   std::optional<Patches> patches;
   /// Of the norm's rows: hidden where they are projected by then.
@@ -308,6 +326,8 @@ struct Generation {
   int64_t topK = 50; // 0: off; read when sampling, as the next three
   double temperature = 1, topP = 1, minP = 0;
   double lengthPenalty = 1, repetitionPenalty = 1;
+  /// Tokens that never come, and those that are not the first new one.
+  std::vector<int64_t> suppress, beginSuppress;
 };
 
 /// A parameter and where it is stored; tfc_weight_v0 in runtime/include/tfc/

@@ -69,8 +69,12 @@ TypeRef embeddings() {
   TypeRef projection =
       object({needed("at", words({"after_norm", "token", "sum"})),
               needed("bias", flag())});
-  TypeRef patches = object({needed("width", width()), key("bias", flag())});
-  return object({needed("token", token), key("patches", patches),
+  TypeRef conv =
+      object({needed("kernel", integer(1, 16)), key("stride", integer(1, 16)),
+              key("bias", flag()), key("act", activation())});
+  TypeRef patches = object({needed("width", width()), key("bias", flag()),
+                            key("convs", list(conv, 1, 8))});
+  return object({needed("token", orNone(token)), key("patches", patches),
                  key("position", position),
                  key("segments", list(segment, 0, 16)),
                  key("projection", projection), key("norm", norm()),
@@ -431,18 +435,27 @@ TypeRef tokens() {
 }
 
 TypeRef generation() {
-  return object(
-      {needed("head", text()), key("max_length", rows()),
-       key("max_new_tokens", rows()), key("min_length", index()),
-       key("do_sample", flag()), key("temperature", number()),
-       key("top_k", index()), key("top_p", number()), key("min_p", number()),
-       key("num_beams", integer(1, 1024)), key("length_penalty", number()),
-       key("early_stopping", oneOf({flag(), words({"never"})})),
-       key("no_repeat_ngram_size", index()),
-       key("repetition_penalty", number()), key("forced_bos", idOrList()),
-       key("forced_eos", idOrList()), unsupported("prefix_ids", list(index())),
-       unsupported("must_start_with", list(index())),
-       unsupported("tasks", any())});
+  return object({needed("head", text()),
+                 key("max_length", rows()),
+                 key("max_new_tokens", rows()),
+                 key("min_length", index()),
+                 key("do_sample", flag()),
+                 key("temperature", number()),
+                 key("top_k", index()),
+                 key("top_p", number()),
+                 key("min_p", number()),
+                 key("num_beams", integer(1, 1024)),
+                 key("length_penalty", number()),
+                 key("early_stopping", oneOf({flag(), words({"never"})})),
+                 key("no_repeat_ngram_size", index()),
+                 key("repetition_penalty", number()),
+                 key("forced_bos", idOrList()),
+                 key("forced_eos", idOrList()),
+                 key("suppress_tokens", list(index(), 0)),
+                 key("begin_suppress_tokens", list(index(), 0)),
+                 unsupported("prefix_ids", list(index())),
+                 unsupported("must_start_with", list(index())),
+                 unsupported("tasks", any())});
 }
 
 TypeRef precision() {

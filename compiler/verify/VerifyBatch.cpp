@@ -70,8 +70,14 @@ static int32_t plainToken(const EntryInfo &info, int64_t limit,
   return static_cast<int32_t>(id);
 }
 
-/// How many tokens at the start of a row have no row of floats; 0 where none
-/// has one.
+bool EntryInfo::hasGiven() const {
+  return llvm::any_of(inputs, [](transformer::InputAttr input) {
+    return input.getFill() == Fill::Given;
+  });
+}
+
+/// How many tokens at the start of a row have no row of floats, where others
+/// have one; 0 where none has one.
 static int64_t countLeading(const EntryInfo &info) {
   for (transformer::InputAttr input : info.inputs) {
     if (input.getFill() == Fill::Given) {
@@ -256,7 +262,7 @@ tfc::readBatches(const std::string &path, ArrayRef<EntryInfo> entries) {
         integersOf(tensor);
   }
   for (auto [info, batch] : llvm::zip(entries, batches)) {
-    bool isGiven = countLeading(info) != 0;
+    bool isGiven = info.hasGiven();
     if (isGiven ? batch.given.empty() : !batch.inputs.count(info.idsName())) {
       return rt::makeError(rt::Code::InvalidArgument, path, ": expected ",
                            isGiven ? "rows of floats"

@@ -27,6 +27,8 @@ struct EntryInfo {
   int64_t pad = -1, maxPositions = 0, decoderStart = -1;
   std::vector<int64_t> eos;
 
+  /// Whether tokens have rows of floats.
+  bool hasGiven() const;
   std::string idsName() const { return prefix + "input_ids"; }
   std::string maskName() const { return prefix + "attention_mask"; }
 };

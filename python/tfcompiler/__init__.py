@@ -26,6 +26,7 @@ from tfcompiler._scheduler import (Answer, Finish, Job, Piece, Scheduler,
                                    SchedulerStats, Usage)
 from tfcompiler._sentence import SentenceEncoder
 from tfcompiler._session import Fault, NewToken, Session, SessionInfo, State
+from tfcompiler._sound import log_mel
 from tfcompiler._tokenizer import Encoding, TextStream, Tokenizer
 
 __version__ = version()
@@ -34,5 +35,5 @@ __all__ = [
     "Job", "Model", "ModelInfo", "NewToken", "Piece", "Port", "Scheduler",
     "SchedulerStats", "SentenceEncoder", "Session", "SessionInfo", "State",
     "TextStream", "Tokenizer", "Usage", "abi_version", "compile", "load",
-    "pipeline", "version",
+    "log_mel", "pipeline", "version",
 ]

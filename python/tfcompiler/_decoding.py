@@ -19,16 +19,20 @@ _MEMBERS = {
     "no_repeat_ngram_size": "no_repeat_ngram",
     "forced_bos_token_id": "forced_bos",
     "forced_eos_token_id": "forced_eos",
+    "suppress_tokens": "suppress",
+    "begin_suppress_tokens": "begin_suppress",
 }
+_LISTS = ("begin_suppress_tokens", "suppress_tokens")
 _EARLY = {False: 0, True: 1, "never": 2}
 _RANGES = {c.c_int64: INT64, c.c_uint32: UINT32, c.c_uint64: UINT64}
 _TYPES = {field[0]: field[1] for field in s.DecodingOptions._fields_}
 WORDS = (
-    "do_sample", "early_stopping", "forced_bos_token_id",
+    "begin_suppress_tokens", "do_sample", "early_stopping", "forced_bos_token_id",
     "forced_eos_token_id", "frequency_penalty", "length_penalty",
     "min_length", "min_new_tokens", "min_p", "no_repeat_ngram_size",
     "num_beams", "num_return_sequences", "presence_penalty",
-    "repetition_penalty", "seed", "temperature", "top_k", "top_p")
+    "repetition_penalty", "seed", "suppress_tokens", "temperature", "top_k",
+    "top_p")
 
 
 def decoding_options(model, words: dict) -> s.DecodingOptions:
@@ -39,7 +43,14 @@ def decoding_options(model, words: dict) -> s.DecodingOptions:
         if word not in WORDS:
             raise Error(Code.INVALID_ARGUMENT, f"{word}: expected one of "
                         f"max_new_tokens, eos_token_id, {', '.join(WORDS)}")
-        setattr(options, _MEMBERS.get(word, word), _member(word, value))
+        member = _MEMBERS.get(word, word)
+        if word in _LISTS:
+            ids = ids_array(() if value is None else value, word)
+            setattr(options, "n_" + member, len(ids))
+            value = c.cast(ids, c.POINTER(c.c_int64))
+        else:
+            value = _member(word, value)
+        setattr(options, member, value)
     return options
 
 
@@ -54,7 +65,10 @@ def written_words(options: s.DecodingOptions) -> dict:
     made = {}
     unused = _OF_BEAMS if options.num_beams <= 1 else _OF_BEAMS[-1:]
     for word in WORDS:
-        value = getattr(options, _MEMBERS.get(word, word))
+        member = _MEMBERS.get(word, word)
+        value = getattr(options, member)
+        if word in _LISTS:
+            value = value[:getattr(options, "n_" + member)]
         if word.startswith("forced_") and value < 0:
             value = None
         if word == "early_stopping":

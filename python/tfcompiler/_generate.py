@@ -13,7 +13,7 @@ from typing import (TYPE_CHECKING, AsyncIterator, Callable, Dict, Iterator,
 import numpy as np
 
 from tfcompiler import _structs as s
-from tfcompiler._arrays import as_ids, from_outputs, to_tensors
+from tfcompiler._arrays import from_outputs, to_tensors
 from tfcompiler._chat import ChatTemplate, apply_chat_template
 from tfcompiler._decoding import EndTokens, decoding_options, new_tokens
 from tfcompiler._draft import draft_pointer
@@ -21,6 +21,7 @@ from tfcompiler._error import Code, Error
 from tfcompiler._library import Interrupt, runtime
 from tfcompiler._numbers import UINT64, integer
 from tfcompiler._session import Prompt, Session
+from tfcompiler._sound import log_mel, prompts, read_wave, without_times
 
 if TYPE_CHECKING:
     from tfcompiler._model import Model
@@ -43,26 +44,30 @@ class Generated:
 class Generates:
     """A Model's generation."""
 
-    def generate_ids(self, input_ids, attention_mask=None, *,
+    def generate_ids(self, input_ids=None, attention_mask=None, *,
                      max_new_tokens: int, eos_token_id="model",
                      on_token: Optional[
                          Callable[[int, int, bool], bool]] = None,
                      should_stop: Optional[ShouldStop] = None,
                      decoder_input_ids=None, decoder_attention_mask=None,
                      max_drafts: int = 0, draft: Optional["Model"] = None,
-                     **words) -> Generated:
-        """Generation, as Hugging Face's generate, for ids [batch, length].
+                     input_features=None, patches=None, **words) -> Generated:
+        """Generation, as Hugging Face's generate, for ids [batch, length], or
+        of an encoder of sound for input_features or patches, as in a call.
         Words are generate's (num_beams, do_sample, top_p, ...), and `seed`;
         the others are the model's own. max_new_tokens: 1 or more.
         eos_token_id: an id, several, or None
         for no end but the length. on_token(row, token, is_last) sees each new
         token, and ends the generation by returning True. max_drafts, draft:
         as in Session."""
-        arrays = {name: as_ids(name, value) for name, value in (
-            ("input_ids", input_ids), ("attention_mask", attention_mask),
-            ("decoder_input_ids", decoder_input_ids),
-            ("decoder_attention_mask", decoder_attention_mask))
-                  if value is not None}
+        given = dict(input_ids=input_ids, attention_mask=attention_mask,
+                     decoder_input_ids=decoder_input_ids,
+                     decoder_attention_mask=decoder_attention_mask)
+        # Names that the model does not know are its own to refuse.
+        given.update((name, value) for name, value in (
+            ("input_features", input_features), ("patches", patches))
+                     if value is not None)
+        arrays = self._arrays(given)
         tensors = to_tensors(arrays)
         most = new_tokens(max_new_tokens)
         ends = EndTokens(eos_token_id)
@@ -83,7 +88,10 @@ class Generates:
         found = from_outputs(made)
         return Generated(found["sequences"], found.get("sequences_scores"))
 
-    def generate(self, texts: Texts, *, max_new_tokens: Optional[int] = None,
+    def generate(self, texts: Optional[Texts] = None, *,
+                 input_features=None, sound=None,
+                 language: Optional[str] = None, task: Optional[str] = None,
+                 max_new_tokens: Optional[int] = None,
                  eos_token_id="model", skip_special: bool = True,
                  stop: Stops = (), should_stop: Optional[ShouldStop] = None,
                  **words):
@@ -91,7 +99,19 @@ class Generates:
         encoder-decoder): a str for a str, a list for a list; with
         num_return_sequences a list for each text. max_new_tokens: None for
         256, or what the model's positions leave. stop: as in stream, for one
-        beam. Words as in generate_ids."""
+        beam. Words as in generate_ids.
+
+        Of an encoder of sound, in place of texts: input_features [batch, mels,
+        frames] of a feature extractor, or sound, the path of a WAV file or
+        samples at 16000 a second, or a list of those. language ("en") and task
+        ("transcribe", "translate") are what its generation_config.json has;
+        without a language the model hears it. There are no timestamps, and a
+        sound is cut at 30 seconds."""
+        if texts is None:
+            return self._written_of_sound(
+                input_features, sound, language, task, skip_special,
+                stop, max_new_tokens=max_new_tokens, should_stop=should_stop,
+                eos_token_id=eos_token_id, **words)
         encodings = self.tokenize(texts)
         if not encodings:
             return []
@@ -116,6 +136,38 @@ class Generates:
             written = [written[i:i + each]
                        for i in range(0, len(written), each)]
         return written[0] if isinstance(texts, str) else written
+
+    def _written_of_sound(self, features, sound, language, task, skip_special,
+                          stop, *, max_new_tokens, **words):
+        is_one = isinstance(sound, (str, Path)) or getattr(
+            sound, "ndim", 2) == 1
+        if (features is None) == (sound is None) or len(stop):
+            raise Error(Code.INVALID_ARGUMENT, "generate: expected texts, "
+                        "input_features or sound, the last two without stop, "
+                        "got none, several or stop")
+        if sound is not None:
+            width = next((port.width for port in self.info.inputs
+                          if port.rank == 3), 2)
+            features = np.stack([
+                log_mel(read_wave(each) if isinstance(each, (str, Path))
+                        else each, width // 2)
+                for each in ([sound] if is_one else sound)])
+            features = features[:, :, :2 * self._most_rows()]
+        arrays = self._arrays({"input_features": features})
+        ids = prompts(self, arrays, language, task)
+        if max_new_tokens is None:
+            max_new_tokens = self._most_new(ids.shape[1])
+        result = self.generate_ids(**arrays, decoder_input_ids=ids,
+                                   max_new_tokens=max_new_tokens, **words)
+        ends = self._end_ids(words["eos_token_id"])
+        written = [self.tokenizer.decode(without_times(
+            self, until(row[ids.shape[1]:], ends)), skip_special)
+                   for row in result.sequences]
+        each = len(written) // len(ids)
+        if words.get("num_return_sequences", 1) > 1:
+            written = [written[i:i + each]
+                       for i in range(0, len(written), each)]
+        return written[0] if is_one else written
 
     def _until_stops(self, encodings, stop, skip_special, should_stop,
                      max_drafts: int = 0, draft: Optional["Model"] = None,
@@ -246,7 +298,9 @@ class Generates:
     def _most_new(self, prompt: int) -> int:
         """What is left behind a prompt; a decoder with an encoder has a first
         token of its own."""
-        limit = self.info.max_positions
+        limit = next((port.limit for port in self.info.inputs
+                      if port.name == "decoder_position_ids"),
+                     self.info.max_positions)
         left = limit - max(prompt, 1) if limit else _NEW_TOKENS
         return max(1, min(_NEW_TOKENS, left))
 

@@ -24,6 +24,7 @@ from tfcompiler._load import Load
 from tfcompiler._numbers import (UINT32, c_string, ids_array, integer, optional,
                                  path_bytes)
 from tfcompiler._patches import as_rows, to_patches
+from tfcompiler._sound import to_rows
 from tfcompiler._tokenizer import Encoding, Tokenizer
 
 
@@ -114,7 +115,10 @@ class Model(Generates, Closes):
                         "with a tokenizer for texts, got none (tokenizer= "
                         "names one; arrays of ids need none)")
         tokenizer = Tokenizer(path)
-        limit = self.info.inputs[0].limit
+        # Of an encoder of floats the decoder has the tokens.
+        limit = next((port for port in self.info.inputs
+                      if port.name.endswith("input_ids")),
+                     self.info.inputs[0]).limit
         # Embeddings are often rounded up, but hardly to the double.
         if not limit // 2 < len(tokenizer) <= limit:
             raise Error(Code.INCOMPATIBLE, f"{path}: expected the tokenizer of "
@@ -130,9 +134,11 @@ class Model(Generates, Closes):
                  **inputs) -> Dict[str, np.ndarray]:
         """A forward pass, as Hugging Face's: model(input_ids=...,
         attention_mask=...), or model(pixel_values=...) of an encoder of
-        images, whose inputs are an image processor's. Inputs are integers
-        [batch, length]; int32 and int64 in one piece are not copied. In place
-        of pixel_values it takes `patches`, [batch, length, width] in
+        images, whose inputs are an image processor's, or
+        model(input_features=..., decoder_input_ids=...) of one of sound, whose
+        inputs are a feature extractor's, also of fewer frames. Inputs are
+        integers [batch, length]; int32 and int64 in one piece are not copied.
+        In place of these floats it takes `patches`, [batch, length, width] in
         float32. Gives the outputs by name, float32,
         read-only; `outputs` names those that are wanted, others are not
         computed. With head_rows, logits over the vocabulary have the columns
@@ -166,11 +172,19 @@ class Model(Generates, Closes):
             if rows and name == "pixel_values":
                 arrays[rows.name] = to_patches(
                     value, rows.width, self.info.max_positions - rows.limit)
+            elif rows and name == "input_features":
+                arrays[rows.name] = to_rows(value, rows.width,
+                                            self._most_rows())
             elif rows and name == rows.name:
                 arrays[name] = as_rows(name, value)
             else:
                 arrays[name] = as_ids(name, value)
         return arrays
+
+    def _most_rows(self) -> int:
+        """Positions of the encoder."""
+        return next((port.limit for port in self.info.inputs
+                     if port.name == "position_ids"), self.info.max_positions)
 
     def encode(self, texts: Texts, pairs: Optional[Texts] = None, *,
                truncate: bool = False, outputs: Optional[Sequence[str]] = None

@@ -35,6 +35,9 @@ class DecodingOptions(Sized):
         ("length_penalty", c.c_double), ("temperature", c.c_double),
         ("top_p", c.c_double), ("min_p", c.c_double), ("seed", c.c_uint64),
         ("presence_penalty", c.c_double), ("frequency_penalty", c.c_double),
+        ("suppress", c.POINTER(c.c_int64)),
+        ("begin_suppress", c.POINTER(c.c_int64)),
+        ("n_suppress", c.c_uint32), ("n_begin_suppress", c.c_uint32),
     ]
 
 

@@ -302,16 +302,30 @@ bool compare(const char *program, const std::string &name,
   return isFar || isWrong;
 }
 
+/// The longest sequence of all stacks; 0: no limit.
+int64_t positionsOf(const tfc_model_info &info) {
+  int64_t limit = info.max_positions;
+  for (uint32_t i = 0; i < info.n_inputs; ++i) {
+    const tfc_port_info &port = info.inputs[i];
+    std::string_view name = port.name;
+    bool isPosition = name == "position_ids" || name == "decoder_position_ids";
+    if (isPosition && (limit == 0 || port.limit < limit)) {
+      limit = port.limit;
+    }
+  }
+  return limit;
+}
+
 /// Lengths around the borders of cache blocks and of tiles.
 std::vector<Case> listCases(const tfc_model_info &info) {
+  int64_t limit = positionsOf(info);
   std::vector<Case> cases;
   int64_t least = 1;
   for (uint32_t i = 0; i < info.n_inputs; ++i) {
     least = info.inputs[i].rank == 3 ? info.inputs[i].limit + 1 : least;
   }
   for (int64_t length : {1, 2, 15, 16, 17, 33, 64, 65}) {
-    if (length >= least &&
-        (info.max_positions == 0 || length <= info.max_positions)) {
+    if (length >= least && (limit == 0 || length <= limit)) {
       cases.push_back(
           {std::to_string(length) + (length == 1 ? " token" : " tokens"), 1,
            length, length});
@@ -348,8 +362,8 @@ rt::Result<int> holdAgainst(const tfc_model *reference, const tfc_model *model,
                       limit, taps);
   }
   constexpr int64_t prompt = 5, count = 20;
-  if (info.can_generate &&
-      (info.max_positions == 0 || prompt + count <= info.max_positions)) {
+  int64_t most = positionsOf(info);
+  if (info.can_generate && (most == 0 || prompt + count <= most)) {
     Inputs inputs(info, {"", 2, prompt, prompt}, seed);
     taps.begin();
     auto expected = generate(reference, inputs, count);

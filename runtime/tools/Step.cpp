@@ -80,6 +80,12 @@ Status Step::prepareSources(const Workload &workload) {
     }
     source.values.resize(encode.n_inputs);
     for (uint32_t p = 0; p < encode.n_inputs; ++p) {
+      if (encode.inputs[p].flags & TFC_PORT_EMBEDS) {
+        growGiven(encode.inputs[p], length);
+        source.given = given;
+        source.numGiven = length;
+        continue;
+      }
       for (int64_t t = 0; t < length; ++t) {
         source.values[p].push_back(
             valueOf(encode, p, t, static_cast<int64_t>(s)));
@@ -177,12 +183,17 @@ Status Step::copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to) {
   return status;
 }
 
-/// Rows of floats for as many tokens, which all sequences have in common.
-void Step::giveRows(const tfc_port_v0 &port, int64_t tokens) {
+/// Rows of floats for as many tokens.
+void Step::growGiven(const tfc_port_v0 &port, int64_t tokens) {
   size_t size = static_cast<size_t>(tokens) * port.width;
   for (size_t i = given.size(); i < size; ++i) {
     given.push_back(static_cast<float>(i * 37 % 101) / 50 - 1);
   }
+}
+
+/// Which all sequences have in common.
+void Step::giveRows(const tfc_port_v0 &port, int64_t tokens) {
+  growGiven(port, tokens);
   runner.batch.given = given.data();
   runner.batch.numGiven = static_cast<int64_t>(given.size() / port.width);
 }

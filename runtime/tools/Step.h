@@ -46,6 +46,7 @@ private:
   rt::Status copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to);
   /// Also lends the step a block for what the sequence's state becomes.
   rt::Status addTokens(int64_t sequence, int64_t count, int64_t past);
+  void growGiven(const tfc_port_v0 &port, int64_t tokens);
   void giveRows(const tfc_port_v0 &port, int64_t tokens);
   void chooseOutputs(Kind kind);
 

@@ -112,23 +112,44 @@ static Workload shorten(Workload workload, int64_t limit) {
   return workload;
 }
 
+/// The longest sequence of both stacks; 0: no limit.
+static int64_t positionsOf(const rt::Model &model) {
+  int64_t limit = model.table().max_positions;
+  for (const tfc_entry_v0 *entry : {model.encoder(), model.decoder()}) {
+    for (uint32_t p = 0; entry && p < entry->n_inputs; ++p) {
+      const tfc_port_v0 &port = entry->inputs[p];
+      if (rt::fillsByPosition(port) && (limit == 0 || port.limit < limit)) {
+        limit = port.limit;
+      }
+    }
+  }
+  return limit;
+}
+
+/// Requests have token ids.
+static bool takesRequests(const rt::Model &model) {
+  return model.generateEntry() &&
+         !(model.encoder() && rt::hasGiven(*model.encoder()));
+}
+
 std::vector<Workload> defaultWorkloads(const rt::Model &model) {
   std::vector<std::string> texts = {"encode:1x128", "encode:1x384",
                                     "encode:12,128,33,71,95,50,110,27"};
   if (model.isEncoderDecoder()) {
-    texts = {"encode:1x64", "encode:1x512", "decode:1x64", "decode:16x64",
-             "generate:1x64+64"};
+    texts = {"encode:1x64", "encode:1x512", "decode:1x64", "decode:16x64"};
+    if (takesRequests(model)) {
+      texts.emplace_back("generate:1x64+64");
+    }
   } else if (model.decoder()) {
     texts = {"prefill:1x512", "decode:1x128", "decode:1x1024", "decode:4x128",
              "decode:16x128"};
   }
-  if (model.generateEntry()) {
-    texts.push_back("generate:4x128+32");
+  if (takesRequests(model)) {
+    texts.emplace_back("generate:4x128+32");
   }
   std::vector<Workload> workloads;
   for (const std::string &text : texts) {
-    Workload workload =
-        shorten(*parseWorkload(text), model.table().max_positions);
+    Workload workload = shorten(*parseWorkload(text), positionsOf(model));
     bool isNew = std::none_of(
         workloads.begin(), workloads.end(),
         [&](const Workload &other) { return other.text == workload.text; });
@@ -171,6 +192,11 @@ Status checkWorkload(const rt::Model &model, const tfc_entry_v0 &entry,
     return makeError(Code::InvalidArgument, "workload ", workload.text,
                      ": expected encode, prefill or decode (the model has no "
                      "logits of every token), got generate");
+  }
+  if (workload.kind == Kind::Generate && !takesRequests(model)) {
+    return makeError(Code::Unsupported, "workload ", workload.text,
+                     ": expected encode, prefill or decode (requests have no "
+                     "rows of floats, which the encoder reads), got generate");
   }
   int64_t longest = longestOf(model, workload);
   Status status = checkLength(workload, longest, model.table().max_positions);

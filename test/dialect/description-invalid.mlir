@@ -73,6 +73,11 @@ func.func private @generation_c2_beams() attributes {test = #transformer.generat
 
 // -----
 
+// expected-error @below {{expected suppress to be integers of 64 bits, got [1 : i32]}}
+func.func private @generation_c3_suppress() attributes {test = #transformer.generation<forced_bos = -1, forced_eos = -1, min_length = 0, max_length = 0, no_repeat_ngram = 0, num_beams = 1, early_stopping = no, do_sample = false, top_k = 50, temperature = 1.0 : f64, top_p = 1.0 : f64, min_p = 0.0 : f64, length_penalty = 1.0 : f64, repetition_penalty = 1.0 : f64, suppress = [1 : i32]>}
+
+// -----
+
 // expected-error @below {{expected max_positions of at least 0, got -1}}
 func.func private @model_c1_max_positions() attributes {test = #transformer.model<"m", kind = encoder, spec = "{}", max_positions = -1>}
 

@@ -299,6 +299,71 @@ func.func @unfold_c1_even(%x: tensor<?x8xf32>, %batch: !transformer.batch) {
 
 // -----
 
+func.func @unfold_c1_many_from(%x: tensor<?x1xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected taps in [1, 1023], got 1024}}
+  %0 = transformer.unfold %x taps 1024 from 0, %batch
+         : (tensor<?x1xf32>, !transformer.batch) -> tensor<?x1024xf32>
+  return
+}
+
+// -----
+
+func.func @unfold_c1_none(%x: tensor<?x8xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected odd taps in [1, 1023], got 0}}
+  %0 = transformer.unfold %x taps 0, %batch
+         : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @unfold_c2_first(%x: tensor<?x8xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected first in [-1023, 1023], got 1024}}
+  %0 = transformer.unfold %x taps 3 from 1024, %batch
+         : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x24xf32>
+  return
+}
+
+// -----
+
+func.func @unfold_c2_frames(%x: tensor<?x2048xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected frames in [1, 1024], got 2048}}
+  %0 = transformer.unfold %x taps 3 frames 2048, %batch
+         : (tensor<?x2048xf32>, !transformer.batch) -> tensor<?x3xf32>
+  return
+}
+
+// -----
+
+func.func @unfold_c3_number(%x: tensor<?x8xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected inputs that divide 3 frames, got 2}}
+  %0 = transformer.unfold %x, %x taps 3 frames 3, %batch
+         : (tensor<?x8xf32>, tensor<?x8xf32>, !transformer.batch)
+           -> tensor<?x15xf32>
+  return
+}
+
+// -----
+
+func.func @unfold_c3_types(%x: tensor<?x8xf32>, %y: tensor<?x4xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected inputs of one type, got several}}
+  %0 = transformer.unfold %x, %y taps 3 frames 2, %batch
+         : (tensor<?x8xf32>, tensor<?x4xf32>, !transformer.batch)
+           -> tensor<?x24xf32>
+  return
+}
+
+// -----
+
+func.func @unfold_c3_columns(%x: tensor<?x8xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected inputs of 3 whole frames, got 8 columns}}
+  %0 = transformer.unfold %x taps 3 frames 3, %batch
+         : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
 func.func @unfold_c1_many(%x: tensor<?x1xf32>, %batch: !transformer.batch) {
   // expected-error @below {{expected odd taps in [1, 1023], got 1025}}
   %0 = transformer.unfold %x taps 1025, %batch

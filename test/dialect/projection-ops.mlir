@@ -172,6 +172,18 @@ func.func @unfold(%x: tensor<?x8xf32>, %batch: !transformer.batch) {
   return
 }
 
+// CHECK-LABEL: @unfold_frames
+func.func @unfold_frames(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>, %batch: !transformer.batch) {
+  // CHECK: transformer.unfold %{{.*}} taps 3 from 0 frames 2, %{{.*}} : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x12xf32>
+  %0 = transformer.unfold %x taps 3 from 0 frames 2, %batch
+         : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x12xf32>
+  // CHECK: transformer.unfold %{{.*}}, %{{.*}} taps 2 from -1 frames 4, %{{.*}} : (tensor<?x8xf32>, tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+  %1 = transformer.unfold %x, %y taps 2 from -1 frames 4, %batch
+         : (tensor<?x8xf32>, tensor<?x8xf32>, !transformer.batch)
+           -> tensor<?x8xf32>
+  return
+}
+
 // CHECK-LABEL: @slice_of_a_layer
 func.func @slice_of_a_layer(%x: tensor<?x24xf32>, %layer: index) {
   // CHECK: transformer.slice_columns %{{.*}}[0, 8] layer %{{.*}} : tensor<?x24xf32>

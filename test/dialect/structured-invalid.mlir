@@ -585,9 +585,19 @@ func.func @paged_attention_c14_cache(%q: memref<?x52xf32>, %y: memref<?x52xf32>,
 
 func.func @ragged_unfold_c1_width(%x: memref<?x8xf32>, %y: memref<?x16xf32>,
                                   %batch: !transformer.batch) {
-  // expected-error @below {{expected init of width 24 (taps times the width of the input), got 16}}
+  // expected-error @below {{expected init of width 24 (taps times the width of a frame), got 16}}
   transformer.ragged_unfold %x taps 3, %batch outs(%y : memref<?x16xf32>)
     : memref<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @ragged_unfold_frames(%x: memref<?x8xf32>, %y: memref<?x6xf32>,
+                                %batch: !transformer.batch) {
+  // expected-error @below {{expected inputs of 3 whole frames, got 8 columns}}
+  transformer.ragged_unfold %x taps 3 frames 3, %batch
+    outs(%y : memref<?x6xf32>) : memref<?x8xf32>
   return
 }
 

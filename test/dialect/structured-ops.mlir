@@ -209,5 +209,8 @@ func.func @ragged_unfold(%x: tensor<?x8xf32>, %wide: tensor<?x24xf32>,
   // CHECK: transformer.ragged_unfold %{{.*}} taps 3, %{{.*}} outs(%{{.*}} : memref<?x24xf32>) : memref<?x8xf32>{{$}}
   transformer.ragged_unfold %y taps 3, %batch outs(%to : memref<?x24xf32>)
     : memref<?x8xf32>
+  // CHECK: transformer.ragged_unfold %{{.*}}, %{{.*}} taps 3 from -1 frames 2, %{{.*}} outs(%{{.*}} : memref<?x24xf32>) : memref<?x8xf32>, memref<?x8xf32>{{$}}
+  transformer.ragged_unfold %y, %y taps 3 from -1 frames 2, %batch
+    outs(%to : memref<?x24xf32>) : memref<?x8xf32>, memref<?x8xf32>
   return
 }

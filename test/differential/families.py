@@ -8,6 +8,7 @@ import draw_clip
 import draw_llama
 import draw_pairs
 import draw_pictures
+import draw_sound
 import draw_tables
 from draw_relatives import class_of
 
@@ -18,14 +19,16 @@ CLASSES = {"bert": draw.BERT, "gpt2": draw.GPT2, "llama": draw_llama.LLAMA,
            "umt5": draw_pairs.UMT5, "longt5": draw_pairs.LONGT5,
            "switch": draw_pairs.SWITCH,
            "bart": draw_pairs.BART, **draw_tables.CLASSES,
-           **draw_pictures.CLASSES, **draw_clip.CLASSES}
+           **draw_pictures.CLASSES, **draw_clip.CLASSES,
+           **draw_sound.CLASSES}
 MODULES = {"bert": draw, "gpt2": draw, "llama": draw_llama,
            "mistral": draw_llama, "qwen2": draw_llama, "t5": draw_pairs,
            "mt5": draw_pairs, "umt5": draw_pairs, "bart": draw_pairs,
            "longt5": draw_pairs, "switch": draw_pairs,
            **dict.fromkeys(draw_tables.CLASSES, draw_tables),
            **dict.fromkeys(draw_pictures.CLASSES, draw_pictures),
-           **dict.fromkeys(draw_clip.CLASSES, draw_clip)}
+           **dict.fromkeys(draw_clip.CLASSES, draw_clip),
+           **dict.fromkeys(draw_sound.CLASSES, draw_sound)}
 # Deviations of the random weights with which tokens do not repeat for ever.
 SCALES = {"bert": dict(token=0.3, position=1.5),
           "gpt2": dict(token=0.3, position=1.5),
@@ -40,6 +43,8 @@ SCALES = {"bert": dict(token=0.3, position=1.5),
           "bart": dict(token=0.3, position=1.5, bias=0.06, cross=0.3),
           **dict.fromkeys([*draw_pictures.CLASSES, *draw_clip.CLASSES],
                           dict(token=0.3)),
+          **dict.fromkeys(draw_sound.CLASSES, dict(
+              token=0.3, position=1.5, bias=0.06)),
           **dict.fromkeys(draw_tables.ENCODERS, dict(token=0.3,
                                                      position=1.5)),
           **dict.fromkeys(draw_tables.DECODERS, dict(

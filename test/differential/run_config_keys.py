@@ -143,6 +143,9 @@ def keys_of_run(cls, inputs, folder):
                       if not name.startswith("decoder_")}
             if cls.__name__ in OF_IDS_ALONE:
                 prompt = {"input_ids": prompt["input_ids"]}
+            if "patches" in prompt:
+                prompt = {"input_features": reference.to_features(
+                    prompt["patches"])}
             # Of a pair the cache has the layers of the encoder, also for a
             # decoder that has more.
             model.generate(**prompt, max_new_tokens=2, do_sample=False,
@@ -159,7 +162,7 @@ def check_class(tfc, name, source):
     config = module.make_config(hf, dict(case, positions=case.get(
         "positions", 0) + 3))
     cls = families.class_of(hf, name)
-    inputs = {key: value.long()
+    inputs = {key: value if value.is_floating_point() else value.long()
               for key, value in module.make_inputs(torch, case).items()}
     with tempfile.TemporaryDirectory(prefix="tfc-") as folder:
         cls(config).save_pretrained(folder)

@@ -80,10 +80,13 @@ def repeat(inputs, times):
 
 def count_tokens(inputs):
     """By prefix, the tokens that are not masked."""
+    counts = {prefix: sum(map(sum, mask_rows(inputs, prefix)))
+              for prefix in columns_of(inputs, 0)}
     if "patches" in inputs:  # but for those of the model's own
-        return {"": inputs["patches"].shape[0] * inputs["patches"].shape[1]}
-    return {prefix: sum(map(sum, mask_rows(inputs, prefix)))
-            for prefix in columns_of(inputs, 0)}
+        rows, length, _ = inputs["patches"].shape
+        counts[""] = sum(map(sum, inputs["attention_mask"].rows())) \
+            if "attention_mask" in inputs else rows * length
+    return counts
 
 
 def check_crowd(run, inputs, result):
@@ -217,21 +220,37 @@ def check_alone(run, inputs, result, positions=GIVEN, few=None):
     return faults
 
 
-def check_pictures_alone(run, inputs, result, few=None):
-    """The same of pictures, whose masks leave the first columns of a row: these
-    alone are given then."""
+def picture_alone(inputs, row):
+    """A picture or a sound, without what masks leave out of it."""
     patches = inputs["patches"]
     rows, count, width = patches.shape
-    masks = inputs["attention_mask"].rows() if "attention_mask" in inputs \
-        else [None] * rows
-    total = sum(map(sum, masks)) if masks[0] else None
+    gone = list(inputs["attention_mask"].rows()[row]).count(0) \
+        if "attention_mask" in inputs else 0
+    kept = count - gone
+    own = {"patches": Tensor("F32", [1, kept, width],
+                             patches.rows()[row][:kept * width])}
+    columns = columns_of(inputs, row).get("decoder_")
+    for name, value in inputs.items():
+        if name.startswith("decoder_") and not name.endswith("mask"):
+            data = value.rows()[row]
+            own[name] = Tensor(value.dtype, [1, len(columns)],
+                               [data[column] for column in columns])
+    return own
+
+
+def check_pictures_alone(run, inputs, result, few=None):
+    """The same of pictures and sounds, whose masks leave the first columns of a
+    row: these alone are given then."""
     faults = []
-    for row, mask in enumerate(masks):
-        kept = count - (mask.tolist().count(0) if mask else 0)
-        if few and total and (sum(mask) <= few) != (total <= few):
+    for row in range(inputs["patches"].shape[0]):
+        columns = columns_of(inputs, row).get("decoder_", [])
+        if columns != list(range(len(columns))):
+            continue  # its positions are others
+        own = picture_alone(inputs, row)
+        if few and any((count <= few) != (count_tokens(inputs)[side] <= few)
+                       for side, count in count_tokens(own).items()):
             continue
-        own = Tensor("F32", [1, kept, width], patches.rows()[row][:kept * width])
-        for name, value in run({"patches": own}).items():
+        for name, value in run(own).items():
             data = result[name].rows()[row][:len(value.data)]
             faults += check_equal(f"row {row} alone: {name}",
                                   Tensor("F32", value.shape, data), value)
@@ -243,12 +262,15 @@ def full_inputs(inputs, sequences, ends, pair, places=GIVEN):
     column where they begin. `pair`: of an encoder-decoder."""
     rows, length = sequences.shape
     prompt = 1 if pair else inputs["input_ids"].shape[1]
+    if "decoder_input_ids" in inputs:
+        prompt = inputs["decoder_input_ids"].shape[1]
     masks, positions = [], []
     for row in range(rows):
         generated = list(sequences.rows()[row])[prompt:]
         stop = next((i + 1 for i, token in enumerate(generated)
                      if token in ends), len(generated))
-        mask = ([1] if pair else mask_rows(inputs)[row]) + [1] * stop
+        mask = [1] * (prompt + stop) if pair else \
+            mask_rows(inputs)[row] + [1] * stop
         mask += [0] * (length - len(mask))
         masks += mask
         positions += [max(0, sum(mask[:i + 1]) - 1) for i in range(length)]
@@ -262,13 +284,16 @@ def full_inputs(inputs, sequences, ends, pair, places=GIVEN):
     return full, prompt
 
 
-def choose(scores, column, last, ends, decoding):
+def choose(scores, column, prompt, last, ends, decoding):
     """The token that greedy decoding puts at a column."""
     for key, place in (("forced_bos_token_id", 1),
                        ("forced_eos_token_id", last)):
         if decoding.get(key) is not None and column == place:
             return decoding[key]
-    banned = ends if column < (decoding.get("min_length") or 0) else []
+    banned = set(ends if column < (decoding.get("min_length") or 0) else [])
+    banned.update(decoding.get("suppress_tokens") or [])
+    if column == prompt:
+        banned.update(decoding.get("begin_suppress_tokens") or [])
     return max((token for token in range(len(scores)) if token not in banned),
                key=scores.__getitem__)
 
@@ -290,7 +315,8 @@ def check_decoding(run, inputs, sequences, new_tokens, ends, decoding, pair,
             if not mask[column]:
                 break
             at = scores[(column - 1) * vocab:column * vocab]
-            best = choose(at, column, prompt + new_tokens - 1, ends, decoding)
+            best = choose(at, column, prompt, prompt + new_tokens - 1, ends,
+                          decoding)
             is_near = noise and at[best] - at[tokens[column]] <= noise(at)
             if best != tokens[column] and not is_near:
                 faults.append(
@@ -304,6 +330,14 @@ def check_generated_alone(generate, inputs, sequences, returned, pair):
     """What is generated for a row does not depend on the others. `returned`
     is the number of sequences that each row gives."""
     faults = []
+    if "patches" in inputs:
+        for row in range(inputs["patches"].shape[0]):
+            single = generate(picture_alone(inputs, row))["sequences"]
+            tokens, found = list(sequences.rows()[row]), list(single.data)
+            if found != tokens[:len(found)]:
+                faults.append(f"row {row} alone: expected {tokens}, got "
+                              f"{found}")
+        return faults
     for row, mask in enumerate(mask_rows(inputs)):
         # A pair's tokens move with the padding on their left; a decoder goes
         # on from the padding on the right.

@@ -27,6 +27,7 @@ from sentence_transformers.models import Dense, LayerNorm
 
 import make_papers
 import make_sentence
+import make_sound
 import make_text_parts
 import reference
 from distances import TABLE, Distance
@@ -53,7 +54,7 @@ def integers():
     falcon = hf.models.falcon.modeling_falcon.FalconLinear
     linear, embedding = functional.linear, functional.embedding
     forward, falcon_forward, tables = conv.forward, falcon.forward, set()
-    convolve = functional.conv2d
+    convolve, convolve_frames = functional.conv2d, functional.conv1d
 
     def look_up(ids, weight, *rest, **named):
         tables.add(weight.data_ptr())
@@ -73,7 +74,20 @@ def integers():
         rows = multiply(patches.transpose(1, 2), weight.flatten(1), bias)
         return rows.transpose(1, 2).unflatten(2, (height, width))
 
+    def embed_frames(sound, weight, bias, stride, padding, dilation, groups):
+        """Frames with their neighbours are rows of a product; columns by
+        themselves are none."""
+        if groups != 1:
+            return convolve_frames(sound, weight, bias, stride, padding,
+                                   dilation, groups)
+        (stride,), (padding,) = stride, padding
+        whole = functional.pad(sound, (padding, padding))
+        windows = whole.unfold(2, weight.shape[2], stride)  # by columns
+        rows = windows.permute(0, 2, 1, 3).flatten(2)
+        return multiply(rows, weight.flatten(1), bias).transpose(1, 2)
+
     functional.linear, functional.embedding = multiply, look_up
+    functional.conv1d = embed_frames
     functional.conv2d = embed_patches
     conv.forward = lambda self, rows: multiply(rows, self.weight.T.contiguous(),
                                                self.bias)
@@ -82,7 +96,7 @@ def integers():
         yield
     finally:
         functional.linear, functional.embedding = linear, embedding
-        functional.conv2d = convolve
+        functional.conv2d, functional.conv1d = convolve, convolve_frames
         conv.forward, falcon.forward = forward, falcon_forward
 
 
@@ -149,7 +163,9 @@ def load(name, folder, dtype):
     with open(os.path.join(folder, "config.json")) as stream:
         cls = getattr(hf, json.load(stream)["architectures"][0])
     model = reference.load(cls, folder, dtype=dtype)
-    return lambda inputs: reference.forward(model, inputs)
+    run = (make_sound.forward_sound if name.startswith("whisper-")
+           else reference.forward)
+    return lambda inputs: run(model, inputs)
 
 
 def measure(entry, run):

@@ -36,6 +36,7 @@ import make_papers
 import make_pictures
 import make_relatives
 import make_sentence
+import make_sound
 import make_streams
 import make_switch
 import make_t5
@@ -302,6 +303,7 @@ def main():
     make_memories.write(out)
     make_text_parts.write(out)
     make_pictures.write(out)
+    make_sound.write(out)
     with open(os.path.join(root, "cases.json"), "w") as stream:
         json.dump({"torch": TORCH, "transformers": TRANSFORMERS,
                    "models": out.models}, stream, indent=1)

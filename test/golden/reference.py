@@ -113,12 +113,22 @@ def to_pixels(config, patches):
         stride=config.patch_size)
 
 
+def to_features(patches):
+    """[batch, rows, frames x mels] of two frames each as the log-mel
+    spectrogram [batch, mels, frames] that they are of."""
+    rows, count, width = patches.shape
+    return patches.reshape(rows, 2 * count, width // 2).transpose(
+        1, 2).contiguous()
+
+
 def run(model, inputs):
     """What transformers computes of tfc's inputs; their rows are the choices
     of one question."""
     feed = {name: value.long() for name, value in inputs.items()
             if name != "patches"}
-    if "patches" in inputs:
+    if "patches" in inputs and model.config.model_type == "whisper":
+        feed["input_features"] = to_features(inputs["patches"]).to(model.dtype)
+    elif "patches" in inputs:
         feed["pixel_values"] = to_pixels(model.config, inputs["patches"]).to(
             model.dtype)
     with torch.no_grad():
@@ -141,7 +151,8 @@ def forward(model, inputs):
                  "relevance_logits", "image_embeds", "text_embeds"):
         del masks[name]
     if chooses(model) or any(word in type(model).__name__ for word in (
-            "SequenceClassification", "ImageClassification", "NextSentence")):
+            "SequenceClassification", "ImageClassification", "AudioClassification",
+            "NextSentence")):
         del masks["logits"]
     out = {}
     for name in OUTPUTS:

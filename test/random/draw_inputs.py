@@ -11,6 +11,8 @@ MAX_LENGTH = 40
 
 def counts_distances(stack):
     """Whether neighbours of a sequence must be neighbours in the batch."""
+    if "convs" in stack["embeddings"].get("patches", {}):
+        return True
     for block, _ in formulas.list_layers(stack["layers"]):
         for name, attention, _ in formulas.list_sublayers(block):
             if name == "ngram" or name == "attn" and (
@@ -66,9 +68,9 @@ class Batch:
         self.lengths = [source.randint(1, longest) for _ in range(rows)]
         self.patches = self.stack["embeddings"].get("patches")
         self.leading = 0
-        if self.patches:
-            self.leading = self.stack["embeddings"]["token"].get(
-                "rows", spec["dims"]["vocab"])
+        token = self.stack["embeddings"]["token"]
+        if self.patches and token != "none":
+            self.leading = token.get("rows", spec["dims"]["vocab"])
             self.lengths = [length + self.leading for length in self.lengths]
         self.width = max(self.lengths)
         self.masks = [self.mask(length) for length in self.lengths]

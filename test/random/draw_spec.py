@@ -18,8 +18,8 @@ class Drawing:
         self.kind = self.pick("encoder", "decoder", "decoder",
                               "encoder_decoder")
         # Tokens behind those of the table are rows of floats.
-        self.has_patches = self.kind == "encoder" and self.chance(0.25)
-        if self.has_patches:
+        self.has_patches = self.kind != "decoder" and self.chance(0.25)
+        if self.has_patches and self.kind == "encoder":
             self.vocab = self.pick(1, 2, 3)
         self.tokens = {}
         self.shared = None
@@ -569,8 +569,9 @@ class Drawing:
         position = {"kind": self.pick(*kinds)}
         if position["kind"] == "none":
             return position
-        ids = ["arange"] if self.has_patches else ["arange", "from_mask"]
-        if self.kind != "decoder" and not self.has_patches:
+        is_given = self.has_patches and name == "encoder"
+        ids = ["arange"] if is_given else ["arange", "from_mask"]
+        if self.kind != "decoder" and not is_given:
             ids.append("from_pad")
         self.maybe(position, "ids", 0.5, lambda: self.pick(*ids))
         more = 0
@@ -604,14 +605,33 @@ class Drawing:
             segments.append(segment)
         return segments
 
+    def convs(self):
+        """Convolutions in place of a product, and how many frames a row has."""
+        frames, convs = 1, []
+        for _ in range(self.pick(1, 2, 2, 3)):
+            conv = {"kernel": self.pick(1, 3, 3, 5)}
+            self.maybe(conv, "stride", 0.6, lambda: self.pick(1, 2, 3))
+            self.maybe(conv, "bias", 0.3, lambda: self.chance(0.5))
+            self.maybe(conv, "act", 0.7, self.activation)
+            frames *= conv.get("stride", 1)
+            convs.append(conv)
+        return convs, frames
+
+    def patches(self):
+        patches = {"width": self.pick(1, 12, 27, 130)}
+        if self.chance(0.5):
+            self.maybe(patches, "bias", 0.5, lambda: self.chance(0.5))
+            return patches
+        patches["convs"], frames = self.convs()
+        patches["width"] = frames * self.pick(1, 5, 17, 80)
+        return patches
+
     def embeddings(self, name):
         token, embeddings = {}, {}
         width = normed = self.hidden
-        if self.has_patches:
-            embeddings["patches"] = {"width": self.pick(1, 12, 27, 130)}
-            self.maybe(embeddings["patches"], "bias", 0.5,
-                       lambda: self.chance(0.5))
-        if self.has_patches:
+        is_given = self.has_patches and name == "encoder"
+        if is_given:
+            embeddings["patches"] = self.patches()
             self.maybe(token, "rows", 0.7, lambda: self.vocab)
         elif self.shared and self.chance(0.7):
             token["use"] = "shared.token"
@@ -634,20 +654,24 @@ class Drawing:
                 normed = width if at == "after_norm" else self.hidden
             elif self.chance(0.2):
                 token["dim"] = self.hidden
-        self.maybe(token, "scale", 0 if self.has_patches else 0.25,
+        self.maybe(token, "scale", 0 if is_given else 0.25,
                    lambda: self.pick("sqrt_hidden", 3.0))
         embeddings["token"] = token
         self.maybe(embeddings, "position", 0.8,
                    lambda: self.position(name, width))
         is_projected_alone = (token.get("dim", width) != width or
                               "adaptive" in token)
-        self.maybe(embeddings, "segments", 0 if self.has_patches else 0.3,
+        self.maybe(embeddings, "segments", 0 if is_given else 0.3,
                    lambda: self.segments(name, not is_projected_alone))
         self.maybe(embeddings, "norm", 0.3, lambda: self.norm(normed, 0.1))
         if "norm" in embeddings:
             self.maybe(embeddings, "norm_of", 0.4,
                        lambda: self.pick("sum", "token")
                        if normed == width else "sum")
+        # Of a pair it would be as long as the decoder's.
+        if is_given and ("convs" in embeddings["patches"] or
+                         self.kind != "encoder" or self.chance(0.3)):
+            embeddings["token"] = "none"
         return embeddings
 
     def pieces(self, rows):
@@ -663,7 +687,8 @@ class Drawing:
         shape = {"sizes": (kv_heads, head_dim, kv_heads * self.pick(1, 2, 3)),
                  "cross": cross, "causal": causal, "bias": has_bias,
                  "by_layer": True,
-                 "inputs": self.chance(0.12) and not self.has_patches,
+                 "inputs": self.chance(0.12) and not (
+                     self.has_patches and name == "encoder"),
                  "streams": self.chance(0.1)}
         # Heads that share keys have no relative terms.
         is_alike = shape["sizes"][0] == shape["sizes"][2]
@@ -796,6 +821,9 @@ class Drawing:
     def logits(self, spec, name, stack, width):
         step = {"op": "logits", "name": name}
         token = spec[stack]["embeddings"]["token"]
+        if token == "none":
+            step["out"] = self.vocab
+            return step
         if "adaptive" in token:
             step["op"] = "adaptive_logits"
             if token["adaptive"]["div"] > 1 or width == self.hidden:
@@ -840,7 +868,9 @@ class Drawing:
                 "min_p": (0.05,), "length_penalty": (0.5,),
                 "early_stopping": (True, False, "never"),
                 "no_repeat_ngram_size": (0, 2), "repetition_penalty": (1.2,),
-                "forced_bos": (0, 1), "forced_eos": (0, [1])}.items():
+                "forced_bos": (0, 1), "forced_eos": (0, [1]),
+                "suppress_tokens": ([], [2]),
+                "begin_suppress_tokens": ([], [1, 0])}.items():
             self.maybe(generation, key, 0.3, lambda: self.pick(*values))
         self.maybe(generation, self.pick("num_beams", "do_sample"), 0.5,
                    lambda: True)

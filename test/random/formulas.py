@@ -761,17 +761,39 @@ class Model:
                       segment["default"]) if ids is None else np.array(ids)
         return table[ids]
 
+    def convolve(self, convs, sequence, path):
+        """Convolutions over the frames of rows; what the mask hides is not
+        there, and gives nothing to the next one."""
+        given = np.array(sequence.given)
+        frames = int(np.prod([conv.get("stride", 1) for conv in convs]))
+        x = given.reshape(len(given) * frames, -1)
+        seen = np.repeat(sequence.visible, frames)
+        for number, conv in enumerate(convs):
+            size = conv["kernel"]
+            pad = np.zeros(((size - 1) // 2, x.shape[1]))
+            x = np.concatenate([pad, np.where(seen[:, None], x, 0), pad])
+            windows = [x[t:t + size].T.reshape(-1)
+                       for t in range(0, len(seen), conv.get("stride", 1))]
+            x = activate(conv.get("act", "identity"), linear(
+                self.weights, np.array(windows), f"{path}.{number}",
+                self.hidden, conv.get("bias", True)))
+            seen = seen[::conv.get("stride", 1)]
+        return x
+
     def patches(self, patches, table, sequence):
-        projected = linear(self.weights, sequence.given,
-                           f"{self.stack_name}.embeddings.patches",
-                           self.hidden, patches.get("bias", True))
+        path = f"{self.stack_name}.embeddings.patches"
+        if "convs" in patches:
+            return self.convolve(patches["convs"], sequence, path)
+        projected = linear(self.weights, sequence.given, path, self.hidden,
+                           patches.get("bias", True))
         return np.array([table[i] if i >= 0 else projected[-1 - i]
                          for i in sequence.ids])
 
     def embed(self, embeddings, sequence):
         path = f"{self.stack_name}.embeddings"
-        table = self.token_table(self.stack_name)
-        scale = embeddings["token"].get("scale", 1)
+        has_table = embeddings["token"] != "none"
+        table = self.token_table(self.stack_name) if has_table else None
+        scale = embeddings["token"].get("scale", 1) if has_table else 1
         x = table[sequence.ids] * (math.sqrt(self.hidden)
                                    if scale == "sqrt_hidden" else scale) \
             if sequence.given is None else \

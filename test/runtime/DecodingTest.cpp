@@ -11,8 +11,10 @@ namespace tfc::rt::test {
 namespace {
 
 TEST(Decoding, TakesTheModelsDefaults) {
-  tfc_generation_v0 generation{1, 2, 3, 4, 5,  6,  TFC_EARLY_NEVER,
-                               1, 7, 8, 9, 10, 11, 12};
+  static const int64_t forbidden[] = {13, 14};
+  tfc_generation_v0 generation{
+      1, 2, 3,  4,  5,  6,         TFC_EARLY_NEVER, 1, 7,
+      8, 9, 10, 11, 12, forbidden, forbidden + 1,   2, 1};
   tfc_module_v0 table{};
   table.generation = &generation;
   tfc_decoding_options got = defaultDecoding(table);
@@ -30,6 +32,10 @@ TEST(Decoding, TakesTheModelsDefaults) {
   EXPECT_EQ(got.min_p, 10);
   EXPECT_EQ(got.length_penalty, 11);
   EXPECT_EQ(got.repetition_penalty, 12);
+  EXPECT_EQ(got.suppress, forbidden);
+  EXPECT_EQ(got.begin_suppress, forbidden + 1);
+  EXPECT_EQ(got.n_suppress, 2U);
+  EXPECT_EQ(got.n_begin_suppress, 1U);
   EXPECT_EQ(got.num_return_sequences, 1U);
   EXPECT_EQ(got.min_new_tokens, 0);
   EXPECT_EQ(got.seed, 0U);
@@ -60,6 +66,18 @@ TEST(Decoding, RefusesWhatMeansNothing) {
   EXPECT_EQ(faults([](O &o) { o.frequency_penalty = -1e39; }),
             "frequency_penalty: expected a number that a float can be, got "
             "-1e+39");
+  static const int64_t tokens[] = {29, 30};
+  auto forbids = [&](uint32_t count) {
+    return faults([=](O &o) {
+      o.suppress = o.begin_suppress = tokens;
+      o.n_suppress = o.n_begin_suppress = count;
+    });
+  };
+  EXPECT_EQ(forbids(1), "");
+  EXPECT_EQ(forbids(2), "suppress: expected token ids below 30, got 30\n"
+                        "begin_suppress: expected token ids below 30, got 30");
+  EXPECT_EQ(faults([](O &o) { o.n_suppress = 1; }),
+            "suppress: expected tokens, got null");
   EXPECT_EQ(faults([](O &o) { o.num_beams = 0; }),
             "num_beams: expected a number from 1 to 1024, got 0");
   EXPECT_EQ(faults([](O &o) { o.num_beams = 1025; }),

@@ -411,7 +411,8 @@ TEST(Module, RefusesMalformedEmbeddings) {
                             "of its tokens";
   EXPECT_EQ(broken([](E &, P *p, P &) { p[0].fill = TFC_FILL_REQUIRED; }), one);
   EXPECT_EQ(broken([](E &, P *p, P &) { p[0].name = "ids"; }), one);
-  EXPECT_EQ(broken([](E &, P *p, P &) { p[0].limit = 0; }), one);
+  EXPECT_EQ(broken([](E &, P *p, P &) { p[0].limit = 0; }), "");
+  EXPECT_EQ(broken([](E &, P *p, P &) { p[0].limit = -1; }), one);
   EXPECT_EQ(broken([](E &e, P *, P &) { e.name = "step"; }), one);
   EXPECT_EQ(broken([](E &e, P *, P &) { e.n_inputs = 1; }), one);
   EXPECT_EQ(broken([](E &, P *p, P &) { p[0] = p[1]; }), one);

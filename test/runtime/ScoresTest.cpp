@@ -56,6 +56,29 @@ TEST(ProcessScores, MatchesTransformers) {
   EXPECT_GT(numChanged, 25U);
 }
 
+/// As transformers has them: where the second token is forced, the one behind
+/// it is the first that is chosen.
+TEST(ProcessScores, SuppressesTokens) {
+  ScoreScratch scratch;
+  auto scoresOf = [&](ScoreRules rules, int64_t length, int64_t promptLength) {
+    rules.suppressed = {1, 9};
+    rules.notFirst = {0, 1};
+    std::vector<int32_t> tokens(static_cast<size_t>(length), 2);
+    std::vector<float> scores = {1, 2, 3};
+    processScores(rules, {tokens.data(), length, promptLength, 0},
+                  scores.data(), 3, scratch);
+    return scores;
+  };
+  using Scores = std::vector<float>;
+  EXPECT_EQ(scoresOf({}, 4, 4), (Scores{-infinity, -infinity, 3}));
+  EXPECT_EQ(scoresOf({}, 5, 4), (Scores{1, -infinity, 3}));
+  ScoreRules forced;
+  forced.forcedBos = 0;
+  EXPECT_EQ(scoresOf(forced, 1, 1), (Scores{0, -infinity, -infinity}));
+  EXPECT_EQ(scoresOf(forced, 2, 1), (Scores{-infinity, -infinity, 3}));
+  EXPECT_EQ(scoresOf(forced, 4, 4), (Scores{-infinity, -infinity, 3}));
+}
+
 TEST(ProcessScores, SaysWhenItChangesNothing) {
   EXPECT_TRUE(ScoreRules().changesNothing());
   auto changes = [](auto set) {
@@ -73,6 +96,8 @@ TEST(ProcessScores, SaysWhenItChangesNothing) {
   EXPECT_TRUE(changes([](ScoreRules &r) { r.forcedBos = 0; }));
   EXPECT_TRUE(changes([](ScoreRules &r) { r.forcedEos = 0; }));
   EXPECT_TRUE(changes([](ScoreRules &r) { r.temperature = 2; }));
+  EXPECT_TRUE(changes([](ScoreRules &r) { r.suppressed = {1}; }));
+  EXPECT_TRUE(changes([](ScoreRules &r) { r.notFirst = {1}; }));
   EXPECT_TRUE(changes([](ScoreRules &r) { r.topK = 1; }));
   EXPECT_TRUE(changes([](ScoreRules &r) { r.topP = 0; }));
   EXPECT_TRUE(changes([](ScoreRules &r) { r.minP = 1; }));

@@ -65,21 +65,72 @@ void SpecReader::readProjection(const Json &embeddings) {
   }
 }
 
+/// Convolutions in place of the product. Rows of a table would stand among the
+/// frames.
+void SpecReader::readConvs(const Json &json, const Json *token) {
+  Embeddings::Patches &patches = *stack->embeddings.patches;
+  const Json *list = json.find("convs");
+  if (!list || !list->isArray()) {
+    return;
+  }
+  if (token && !token->isString("none")) {
+    error(token->place, BadEmbedding,
+          "expected \"none\" (\"convs\" are over all rows), got " +
+              describe(*token));
+  }
+  if (const Json *bias = json.find("bias")) {
+    error(bias->place, BadEmbedding,
+          "expected no \"bias\" (convolutions have their own), got " +
+              describe(*bias));
+  }
+  for (const Json &item : list->items) {
+    Embeddings::Patches::Conv conv;
+    conv.kernel = sizeOf(item, "kernel").value_or(1);
+    conv.stride = sizeOf(item, "stride").value_or(1);
+    conv.bias = flagOf(item, "bias", true);
+    conv.act = activationOf(item, "act");
+    patches.convs.push_back(conv);
+    if (conv.kernel % 2 == 0) {
+      error(item.find("kernel")->place, BadEmbedding,
+            "expected an odd number (as many frames behind as before), got " +
+                std::to_string(conv.kernel));
+    }
+    if (patches.frames() > maxFrames) {
+      error(item.find("stride")->place, BadEmbedding,
+            "expected strides that multiply to at most " +
+                std::to_string(maxFrames) + ", got " +
+                std::to_string(patches.frames()));
+      return;
+    }
+  }
+  if (patches.width % patches.frames() != 0) {
+    error(json.find("width")->place, BadEmbedding,
+          "expected " + std::to_string(patches.frames()) +
+              " frames (the strides of \"convs\"), got " +
+              std::to_string(patches.width) + " columns");
+  }
+}
+
 /// What stands in for a row of the table is what that would be: nothing else
 /// may be made of it.
 void SpecReader::readPatches(const Json &embeddings) {
   const Json *json = embeddings.find("patches");
+  const Json *token = embeddings.find("token");
   if (!json || !json->isObject()) {
+    if (token && token->isString("none")) {
+      error(token->place, BadEmbedding,
+            "expected a table (there are no \"patches\"), got \"none\"");
+    }
     return;
   }
-  stack->embeddings.patches = {sizeOf(*json, "width").value_or(0),
-                               flagOf(*json, "bias", true)};
-  if (stack->name != "encoder" || root.find("decoder")) {
+  stack->embeddings.patches = {
+      sizeOf(*json, "width").value_or(0), flagOf(*json, "bias", true), {}};
+  readConvs(*json, token);
+  if (stack->name != "encoder") {
     error(json->place, Unsupported,
-          "expected no patches but in a model that is an encoder (not "
-          "supported by this tfc), got an object");
+          "expected no patches but in an encoder (not supported by this tfc), "
+          "got an object");
   }
-  const Json *token = embeddings.find("token");
   for (const char *key : {"use", "scale", "adaptive"}) {
     const Json *given = token ? token->find(key) : nullptr;
     bool isUsual =

@@ -143,6 +143,14 @@ void SpecReader::readGeneration() {
   readSearch(*given, result);
   readSampling(*given, result);
   readForced(*given, result);
+  for (auto [key, target] :
+       {std::pair("suppress_tokens", &result.suppress),
+        std::pair("begin_suppress_tokens", &result.beginSuppress)}) {
+    *target = readIds(given->find(key));
+    if (!target->empty()) {
+      kept.generation.set(key, listOf(*target));
+    }
+  }
 }
 
 void SpecReader::readLengths(const Json &given, Generation &result) {

@@ -202,6 +202,7 @@ private:
   std::optional<Pieces> readPieces(const Json &json, int64_t rows,
                                    int64_t width, Code code);
   void readAdaptive(const Json &embeddings);
+  void readConvs(const Json &patches, const Json *token);
   void readPatches(const Json &embeddings);
   HeadStep readAdaptiveLogits(const std::string &path, const Json &step,
                               Result &result);

@@ -151,6 +151,20 @@ private:
     }
   }
 
+  void listPatches(const Embeddings::Patches &patches,
+                   const std::string &stem) {
+    if (patches.convs.empty()) {
+      addLinear(stem, model.hidden, patches.width, patches.bias);
+    }
+    int64_t width = patches.width / patches.frames();
+    for (size_t i = 0; i < patches.convs.size(); ++i) {
+      const Embeddings::Patches::Conv &conv = patches.convs[i];
+      addLinear(stem + "." + std::to_string(i), model.hidden,
+                width * conv.kernel, conv.bias);
+      width = model.hidden;
+    }
+  }
+
   void listEmbeddings() {
     const Embeddings &embeddings = stack->embeddings;
     std::string stem = stack->name + ".embeddings.";
@@ -160,8 +174,7 @@ private:
       addLinear(stem + "token", embeddings.tokenRows, embeddings.width, false);
     }
     if (embeddings.patches) {
-      addLinear(stem + "patches", model.hidden, embeddings.patches->width,
-                embeddings.patches->bias);
+      listPatches(*embeddings.patches, stem + "patches");
     }
     if (embeddings.position && !embeddings.position->sinusoid) {
       addLinear(stem + "position", embeddings.position->rows,

@@ -192,7 +192,10 @@ const char *nameOf(Kind kind) {
 }
 
 std::string writeSpec(const ModelSpec &model, const KeptParts &kept) {
-  Json dims = objectOf({{"hidden", model.hidden}, {"vocab", model.vocab}});
+  Json dims = objectOf({{"hidden", model.hidden}});
+  if (model.vocab > 0) { // where all tokens are rows of floats there is none
+    dims.set("vocab", model.vocab);
+  }
   if (model.maxPositions > 0) {
     dims.set("max_positions", model.maxPositions);
   }

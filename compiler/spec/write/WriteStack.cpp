@@ -22,6 +22,23 @@ Json writeTable(int64_t rows, int64_t hidden) {
   return objectOf({{"rows", rows}, {"dim", hidden}});
 }
 
+Json writePatches(const Embeddings::Patches &patches) {
+  Json json = objectOf({{"width", patches.width}});
+  if (patches.convs.empty()) {
+    json.set("bias", patches.bias);
+    return json;
+  }
+  Json convs = Json::array();
+  for (const Embeddings::Patches::Conv &conv : patches.convs) {
+    convs.items.push_back(objectOf({{"kernel", conv.kernel},
+                                    {"stride", conv.stride},
+                                    {"bias", conv.bias},
+                                    {"act", nameOf(conv.act)}}));
+  }
+  json.set("convs", std::move(convs));
+  return json;
+}
+
 Json writePieces(const Pieces &pieces) {
   Json cutoffs = Json::array();
   for (int64_t cutoff : pieces.cutoffs) {
@@ -112,13 +129,15 @@ Json writeEmbeddings(const Embeddings &embeddings) {
     token.set("dim", embeddings.adaptive->width);
     token.set("adaptive", writePieces(*embeddings.adaptive));
   }
+  if (embeddings.tokenTable.empty()) {
+    token = "none";
+  }
   Json json = objectOf({{"token", std::move(token)},
                         {"position", std::move(position)},
                         {"segments", std::move(segments)},
                         {"norm", writeNorm(embeddings.norm)}});
   if (embeddings.patches) {
-    json.set("patches", objectOf({{"width", embeddings.patches->width},
-                                  {"bias", embeddings.patches->bias}}));
+    json.set("patches", writePatches(*embeddings.patches));
   }
   if (embeddings.normsToken) {
     json.set("norm_of", "token");

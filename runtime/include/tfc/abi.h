@@ -196,8 +196,8 @@ enum {
    * forward pass can ask for. */
   TFC_FILL_FROM_MASK = 6,
   /* Since version 7, of the input_ids of an encoder with TFC_PORT_EMBEDS, which
-   * the caller never gives: 0 to limit - 1 in a row's first columns, then
-   * -1 - r for each row r of that port in turn. */
+   * the caller never gives: 0 to limit - 1 (none where that is 0) in a row's
+   * first columns, then -1 - r for each row r of that port in turn. */
   TFC_FILL_GIVEN = 7
 };
 
@@ -494,6 +494,10 @@ typedef struct {
   uint32_t top_k; /* 0: off; read when sampling, as the next three */
   double temperature, top_p, min_p;
   double length_penalty, repetition_penalty;
+  /* Since version 7. Tokens that never come, and those that are not the first
+   * new one. */
+  const int64_t *suppress, *begin_suppress;
+  uint32_t n_suppress, n_begin_suppress;
 } tfc_generation_v0;
 
 /* Bytes of an element of each table of a library: what lies from one to the
@@ -570,7 +574,7 @@ TFC_ABI_ASSERT(sizeof(tfc_pack_v0) == 72, "tfc_pack_v0");
 TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 128, "tfc_program_v0");
 TFC_ABI_ASSERT(sizeof(tfc_source_v0) == 64, "tfc_source_v0");
 TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 72, "tfc_weight_v0");
-TFC_ABI_ASSERT(sizeof(tfc_generation_v0) == 96, "tfc_generation_v0");
+TFC_ABI_ASSERT(sizeof(tfc_generation_v0) == 120, "tfc_generation_v0");
 TFC_ABI_ASSERT(sizeof(tfc_sizes_v0) == 48, "tfc_sizes_v0");
 TFC_ABI_ASSERT(sizeof(tfc_module_v0) == 192, "tfc_module_v0");
 TFC_ABI_ASSERT(sizeof(tfc_library_end_v0) == 16, "tfc_library_end_v0");

@@ -142,6 +142,10 @@ typedef struct {
    * behind repetition_penalty: presence_penalty once, frequency_penalty as
    * often as the token is there. 0: off; below 0 the token is wanted more. */
   double presence_penalty, frequency_penalty;
+  /* Tokens that never come, and those that do not come first behind the prompt;
+   * the model's own live as long as the model. */
+  const int64_t *suppress, *begin_suppress;
+  uint32_t n_suppress, n_begin_suppress;
 } tfc_decoding_options;
 
 /* Asked during a call, from the thread that makes it, several times in every

@@ -24,6 +24,10 @@ tfc_decoding_options defaultDecoding(const tfc_module_v0 &table) {
   options.temperature = from.temperature;
   options.top_p = from.top_p;
   options.min_p = from.min_p;
+  options.suppress = from.suppress;
+  options.n_suppress = from.n_suppress;
+  options.begin_suppress = from.begin_suppress;
+  options.n_begin_suppress = from.n_begin_suppress;
   return options;
 }
 
@@ -45,6 +49,15 @@ public:
     if (token < -1 || token >= vocabulary) {
       faults.add(makeError(Code::InvalidArgument, name, ": expected -1 or a ",
                            "token id below ", vocabulary, ", got ", token));
+    }
+  }
+
+  void expectTokens(const char *name, const int64_t *tokens, uint32_t count,
+                    int64_t vocabulary) {
+    expect(tokens || count == 0, name, "tokens", "null");
+    for (uint32_t i = 0; tokens && i < count; ++i) {
+      expect(tokens[i] >= 0 && tokens[i] < vocabulary, name,
+             concat("token ids below ", vocabulary).c_str(), tokens[i]);
     }
   }
 
@@ -73,6 +86,10 @@ Status checkDecoding(const tfc_decoding_options &options, int64_t vocabulary) {
   Checker checker;
   checker.expectToken("forced_bos", options.forced_bos, vocabulary);
   checker.expectToken("forced_eos", options.forced_eos, vocabulary);
+  checker.expectTokens("suppress", options.suppress, options.n_suppress,
+                       vocabulary);
+  checker.expectTokens("begin_suppress", options.begin_suppress,
+                       options.n_begin_suppress, vocabulary);
   for (auto [name, value] :
        {std::pair("min_length", options.min_length),
         std::pair("min_new_tokens", options.min_new_tokens),
@@ -129,6 +146,10 @@ ScoreRules makeScoreRules(const tfc_decoding_options &options,
   rules.forcedBos = options.forced_bos;
   rules.forcedEos = options.forced_eos;
   rules.maxLength = lengthAfter(promptLength, maxNewTokens);
+  rules.suppressed.assign(options.suppress,
+                          options.suppress + options.n_suppress);
+  rules.notFirst.assign(options.begin_suppress,
+                        options.begin_suppress + options.n_begin_suppress);
   rules.isSampled = options.do_sample != 0;
   rules.temperature = options.temperature;
   rules.topK = options.top_k;

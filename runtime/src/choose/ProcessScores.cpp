@@ -102,8 +102,8 @@ public:
     }
   }
 
-  void forbidEnd() {
-    for (int64_t token : rules.eos) {
+  void forbid(const std::vector<int64_t> &tokens) {
+    for (int64_t token : tokens) {
       set(token, never);
     }
   }
@@ -231,7 +231,8 @@ bool ScoreRules::changesNothing() const {
   bool isPenalized =
       repetitionPenalty != 1 || presencePenalty != 0 || frequencyPenalty != 0;
   return !isPenalized && noRepeatNgram == 0 && !hasEnd && forcedBos < 0 &&
-         forcedEos < 0 && !isWarped && bias.empty() && allowed.empty();
+         forcedEos < 0 && !isWarped && bias.empty() && allowed.empty() &&
+         suppressed.empty() && notFirst.empty();
 }
 
 void logSoftmax(float *scores, int64_t width) {
@@ -260,13 +261,18 @@ void processScores(const ScoreRules &rules, const TokenRow &row, float *scores,
   }
   if (row.length < rules.minLength ||
       row.length - row.promptLength < rules.minNewTokens) {
-    processor.forbidEnd();
+    processor.forbid(rules.eos);
   }
   if (rules.forcedBos >= 0 && row.length == 1) {
     processor.force(rules.forcedBos);
   }
   if (rules.forcedEos >= 0 && row.length == rules.maxLength - 1) {
     processor.force(rules.forcedEos);
+  }
+  processor.forbid(rules.suppressed);
+  bool isForced = rules.forcedBos >= 0 && row.promptLength == 1;
+  if (row.length == row.promptLength + isForced) {
+    processor.forbid(rules.notFirst);
   }
   if (!rules.isSampled) {
     return;

@@ -25,6 +25,9 @@ struct ScoreRules {
   int64_t forcedBos = -1; // the token after a first one; -1: none
   int64_t forcedEos = -1; // the last token of maxLength; -1: none
   int64_t maxLength = 0;  // of the sequence, prompt included
+  /// Tokens that never come, and those that are not the first new one, or,
+  /// where that is forced, the second one.
+  std::vector<int64_t> suppressed, notFirst;
 
   // The rest is for draws alone.
   bool isSampled = false;

@@ -116,7 +116,7 @@ static std::string faultOfEmbeddings(const tfc_entry_v0 &entry) {
     bool isGiven = port.fill == TFC_FILL_GIVEN;
     ports += (port.flags & TFC_PORT_EMBEDS) != 0;
     areNumbered |= isGiven && std::string_view(port.name) == "input_ids" &&
-                   port.limit > 0 && port.limit <= INT32_MAX;
+                   port.limit >= 0 && port.limit <= INT32_MAX;
     isKnown &= port.fill != TFC_FILL_SHIFTED && port.fill != TFC_FILL_FROM_PAD;
     isKnown &= !isGiven || std::string_view(port.name) == "input_ids";
   }
@@ -314,7 +314,9 @@ static std::string faultOfGeneration(const tfc_generation_v0 *defaults) {
                 g.temperature >= 0 && std::isfinite(g.temperature) &&
                 isShare(g.top_p) && isShare(g.min_p) &&
                 std::isfinite(g.length_penalty) && g.repetition_penalty > 0 &&
-                std::isfinite(g.repetition_penalty);
+                std::isfinite(g.repetition_penalty) &&
+                (g.suppress || g.n_suppress == 0) &&
+                (g.begin_suppress || g.n_begin_suppress == 0);
   return isSane ? "" : "defaults of generation in their ranges";
 }
 

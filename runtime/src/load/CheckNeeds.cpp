@@ -18,7 +18,7 @@ static Status checkCache(const tfc_cache_v0 &cache) {
 static Status checkEntry(const tfc_entry_v0 &entry, uint32_t kind) {
   for (uint32_t i = 0; entry.inputs && i < entry.n_inputs; ++i) {
     const tfc_port_v0 &port = entry.inputs[i];
-    if (port.flags & TFC_PORT_EMBEDS && kind != TFC_KIND_ENCODER) {
+    if (port.flags & TFC_PORT_EMBEDS && kind == TFC_KIND_DECODER) {
       return makeError(Code::Incompatible, "expected inputs of token ids and ",
                        "the like (this runtime gives embeddings to encoders ",
                        "alone), got ", quoteName(port.name ? port.name : ""),

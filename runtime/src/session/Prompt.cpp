@@ -35,11 +35,27 @@ std::shared_ptr<Source> sourceOfRow(const Model &model, const InputBatch &batch,
   const tfc_entry_v0 &entry = *model.encoder();
   auto source = std::make_shared<Source>();
   source->values.resize(entry.n_inputs);
+  int64_t width = 0;
+  for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+    bool isGiven = entry.inputs[p].flags & TFC_PORT_EMBEDS;
+    width = isGiven ? static_cast<int64_t>(entry.inputs[p].width) : width;
+  }
+  // The rows of tokens that exist, which are the source's own then.
+  auto own = [&](int64_t id) {
+    const float *from = batch.given + (-1 - id) * width;
+    source->given.insert(source->given.end(), from, from + width);
+    return static_cast<int32_t>(-1 - source->numGiven++);
+  };
   for (int64_t column = 0; column < batch.length; ++column) {
     for (uint32_t p = 0; batch.exists(row, column) && p < entry.n_inputs; ++p) {
-      source->values[p].push_back(
-          batch.value(entry.inputs[p], p, row, column,
-                      batch.positionOf(entry.inputs[p], row, column)));
+      const tfc_port_v0 &port = entry.inputs[p];
+      if (port.flags & TFC_PORT_EMBEDS) {
+        continue;
+      }
+      int32_t value = batch.value(port, p, row, column,
+                                  batch.positionOf(port, row, column));
+      bool isGiven = port.fill == TFC_FILL_GIVEN && value < 0;
+      source->values[p].push_back(isGiven ? own(value) : value);
     }
   }
   return source;

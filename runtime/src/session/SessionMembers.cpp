@@ -222,7 +222,8 @@ void Session::sharePrefix(Sequence &arrival) {
   }
   Prompt &next = arrival.next;
   if (next.source && next.source != from->next.source) {
-    if (next.source->values != from->next.source->values) {
+    if (next.source->values != from->next.source->values ||
+        next.source->given != from->next.source->given) {
       return;
     }
     next.source = from->next.source;

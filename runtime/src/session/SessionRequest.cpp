@@ -17,6 +17,11 @@ Result<Prompt> Session::readPrompt(const TokenList &tokens,
                      "at least 1 each, got ",
                      tokens.count, " and ", maxNewTokens);
   }
+  if (model.encoder() && hasGiven(*model.encoder())) {
+    return makeError(Code::Unsupported, model.path(), ": expected a model ",
+                     "whose encoder reads token ids (a request has no rows of ",
+                     "floats; tfc_generate takes them), got one of rows");
+  }
   std::vector<tfc_tensor> tensors = {
       {"input_ids", TFC_I64, 2, {1, tokens.count, 0}, tokens.tokens}};
   if (decoderTokens.tokens) {

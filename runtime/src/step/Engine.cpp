@@ -94,9 +94,25 @@ void Engine::clear() {
   cross.clear();
 }
 
+/// A source's tokens, whose rows come behind those of the sources before it.
+void Engine::addValues(const Source &source) {
+  Batch &batch = encode->batch;
+  auto before = static_cast<int32_t>(batch.numGiven);
+  for (size_t p = 0; p < source.values.size(); ++p) {
+    std::vector<int32_t> &to = batch.inputs[p];
+    bool isGiven = encode->entry().inputs[p].fill == TFC_FILL_GIVEN;
+    for (int32_t value : source.values[p]) {
+      to.push_back(isGiven && value < 0 ? value - before : value);
+    }
+  }
+  given.insert(given.end(), source.given.begin(), source.given.end());
+  batch.numGiven += source.numGiven;
+}
+
 Status Engine::encodeSources(const std::vector<Source *> &sources) {
   Batch &batch = encode->batch;
   batch.clear();
+  given.clear();
   encode->cache.clear();
   std::vector<BlockTable> scratch(sources.size());
   for (size_t s = 0; s < sources.size(); ++s) {
@@ -117,11 +133,9 @@ Status Engine::encodeSources(const std::vector<Source *> &sources) {
       return status;
     }
     batch.add(count, 0, count, scratch[s], count, &source.blocks);
-    for (size_t p = 0; p < source.values.size(); ++p) {
-      batch.inputs[p].insert(batch.inputs[p].end(), source.values[p].begin(),
-                             source.values[p].end());
-    }
+    addValues(source);
   }
+  batch.given = given.data();
   if (batch.numTokens() == 0) {
     return {};
   }

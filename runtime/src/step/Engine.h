@@ -12,6 +12,10 @@ namespace tfc::rt {
 /// they have been encoded, cross blocks.
 struct Source {
   std::vector<std::vector<int32_t>> values; // by input port of the encoder
+  /// Of the port of embeddings: its rows one after the other, and their number;
+  /// ids below zero name them.
+  std::vector<float> given;
+  int64_t numGiven = 0;
   BlockTable blocks;
   int64_t count = 0; // positions in the blocks; 0: not encoded yet
 
@@ -73,6 +77,7 @@ public:
 
 private:
   uint64_t stepBytes(int64_t tokens) const;
+  void addValues(const Source &source);
 
   std::unique_ptr<Device> device; // outlives what is on it
 
@@ -85,6 +90,7 @@ private:
   int64_t stepLimit;              // most tokens of a step
   CacheBudget budget;             // of all blocks but the encoder's own
   std::vector<uint8_t> noOutputs; // of the encoder
+  std::vector<float> given;       // rows of the sources of a step
 };
 
 } // namespace tfc::rt

@@ -19,10 +19,13 @@ int64_t tokenPort(const tfc_entry_v0 &entry) {
   return -1;
 }
 
-int64_t countLeading(const tfc_entry_v0 &entry) {
+bool hasGiven(const tfc_entry_v0 &entry) {
   int64_t ids = tokenPort(entry);
-  bool isGiven = ids >= 0 && entry.inputs[ids].fill == TFC_FILL_GIVEN;
-  return isGiven ? entry.inputs[ids].limit : 0;
+  return ids >= 0 && entry.inputs[ids].fill == TFC_FILL_GIVEN;
+}
+
+int64_t countLeading(const tfc_entry_v0 &entry) {
+  return hasGiven(entry) ? entry.inputs[tokenPort(entry)].limit : 0;
 }
 
 int32_t InputBatch::value(const tfc_port_v0 &port, uint32_t index, int64_t row,

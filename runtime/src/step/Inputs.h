@@ -62,6 +62,9 @@ int64_t tokenPort(const tfc_entry_v0 &entry);
 /// the entry takes ids.
 int64_t countLeading(const tfc_entry_v0 &entry);
 
+/// Whether an entry's tokens have rows that the caller gives.
+bool hasGiven(const tfc_entry_v0 &entry);
+
 /// Checks names, dtypes, shapes and values of all inputs; reports every fault.
 /// An encoder-decoder's decoder may have got none: its batch is then empty;
 /// otherwise it has as many rows as the encoder's. Does not look for rows

@@ -26,3 +26,19 @@ func.func @unfold(%x: memref<?x18xf32>, %y: memref<?x54xf32>,
     : memref<?x18xf32>
   return
 }
+
+// Rows of two frames, each from an input of its own: tap 0 has the second frame
+// of the row before.
+// CHECK-LABEL: func.func @frames
+// SCALAR-LABEL: func.func @frames(
+// SCALAR-SAME: %[[EVEN:.*]]: memref<?x18xf32>, %[[ODD:.*]]: memref<?x18xf32>,
+// SCALAR: memref.load %[[ODD]]
+// SCALAR: memref.load %[[EVEN]]
+// SCALAR: memref.load %[[ODD]]
+// SCALAR-NOT: transformer.ragged_unfold
+func.func @frames(%even: memref<?x18xf32>, %odd: memref<?x18xf32>,
+                  %y: memref<?x54xf32>, %batch: !transformer.batch) {
+  transformer.ragged_unfold %even, %odd taps 3 from -1 frames 2, %batch
+    outs(%y : memref<?x54xf32>) : memref<?x18xf32>, memref<?x18xf32>
+  return
+}

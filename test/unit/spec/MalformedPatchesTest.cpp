@@ -43,8 +43,46 @@ INSTANTIATE_TEST_SUITE_P(
              decoderSpec,
              {{"\"token\": {}", "\"token\": {}, \"patches\": {\"width\": 5}"}},
              "s.json:6:44: /decoder/embeddings/patches: expected no patches "
-             "but in a model that is an encoder (not supported by this tfc), "
-             "got an object [TFC090]\n"},
+             "but in an encoder (not supported by this tfc), got an object "
+             "[TFC090]\n"},
+        Case{"WithNeitherATable",
+             encoderSpec,
+             {{"\"token\": {\"rows\": 30}", "\"token\": \"none\""}},
+             "s.json:8:16: /encoder/embeddings/token: expected a table (there "
+             "are no \"patches\"), got \"none\" [TFC024]\n"},
+        Case{"OfAnEvenKernel",
+             encoderSpec,
+             {{segments, "\"patches\": {\"width\": 5, \"convs\": "
+                         "[{\"kernel\": 2}]},\n"},
+              {"\"token\": {\"rows\": 30}", "\"token\": \"none\""}},
+             "s.json:10:52: /encoder/embeddings/patches/convs/0/kernel: "
+             "expected an odd number (as many frames behind as before), got 2 "
+             "[TFC024]\n"},
+        Case{"OfPartsOfFrames",
+             encoderSpec,
+             {{segments, "\"patches\": {\"width\": 5, \"convs\": "
+                         "[{\"kernel\": 3, \"stride\": 2}]},\n"},
+              {"\"token\": {\"rows\": 30}", "\"token\": \"none\""}},
+             "s.json:10:28: /encoder/embeddings/patches/width: expected 2 "
+             "frames (the strides of \"convs\"), got 5 columns [TFC024]\n"},
+        Case{"ConvolvedBesideATable",
+             encoderSpec,
+             {{segments, "\"patches\": {\"width\": 5, \"bias\": true, "
+                         "\"convs\": [{\"kernel\": 3}]},\n"}},
+             "s.json:8:16: /encoder/embeddings/token: expected \"none\" "
+             "(\"convs\" are over all rows), got an object [TFC024]\n"
+             "s.json:10:39: /encoder/embeddings/patches/bias: expected no "
+             "\"bias\" (convolutions have their own), got true [TFC024]\n"},
+        Case{"OfTooManyFrames",
+             encoderSpec,
+             {{segments,
+               "\"patches\": {\"width\": 4096, \"convs\": [{\"kernel\": 1, "
+               "\"stride\": 16}, {\"kernel\": 1, \"stride\": 16}, "
+               "{\"kernel\": 1, \"stride\": 16}]},\n"},
+              {"\"token\": {\"rows\": 30}", "\"token\": \"none\""}},
+             "s.json:10:126: /encoder/embeddings/patches/convs/2/stride: "
+             "expected strides that multiply to at most 1024, got 4096 "
+             "[TFC024]\n"},
         Case{"WhoseHeadLooksForIds",
              encoderSpec,
              {patches(""), {"\"at\": \"first\"", "\"at\": \"last_nonpad\""}},

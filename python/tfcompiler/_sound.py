@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Sound as rows of log-mel frames, which encoders of sound take, and the tokens
+that a text of it begins with (Radford et al. 2022, arXiv:2212.04356)."""
+from __future__ import annotations
+
+import functools
+import json
+import wave
+from pathlib import Path
+from typing import List, Optional, Sequence
+
+import numpy as np
+
+from tfcompiler._error import Code, Error
+from tfcompiler._patches import as_rows
+
+RATE = 16000  # samples a second
+_WINDOW, _HOP, _SECONDS = 400, 160, 30
+_FRAMES = 2  # of a row, which is what the second convolution's stride leaves
+
+
+def to_rows(features, width: int, positions: int) -> np.ndarray:
+    """[batch, mels, frames] of a feature extractor as rows [batch, frames / 2,
+    2 x mels]; `width` and `positions` are how wide a row of the model is and
+    the most there are."""
+    array = as_rows("input_features", features)
+    mels = width // _FRAMES
+    count = array.shape[2] // _FRAMES if array.ndim == 3 else 0
+    if array.ndim != 3 or array.shape[1] != mels or \
+            array.shape[2] % _FRAMES or not 0 < count <= positions:
+        raise Error(Code.INVALID_ARGUMENT, "input_features: expected [batch, "
+                    f"{mels}, frames], an even number of at most "
+                    f"{positions * _FRAMES} frames, got {list(array.shape)}")
+    return np.ascontiguousarray(array.transpose(0, 2, 1)).reshape(
+        -1, count, width)
+
+
+def _to_mel(hertz):
+    """Slaney's scale: linear up to 1000 Hz, logarithmic above."""
+    hertz = np.asarray(hertz, np.float64)
+    return np.where(hertz < 1000, 3 * hertz / 200,
+                    15 + 27 * np.log(np.maximum(hertz, 1000) / 1000) /
+                    np.log(6.4))
+
+
+def _to_hertz(mel):
+    return np.where(mel < 15, 200 * mel / 3,
+                    1000 * np.exp(np.log(6.4) * (mel - 15) / 27))
+
+
+@functools.lru_cache(maxsize=4)
+def _filters(mels: int) -> np.ndarray:
+    """[mels, bins]: triangles on that scale up to 8000 Hz, of equal area."""
+    edges = _to_hertz(np.linspace(_to_mel(0), _to_mel(RATE / 2), mels + 2))
+    bins = np.linspace(0, RATE / 2, _WINDOW // 2 + 1)
+    rising = (bins - edges[:-2, None]) / np.diff(edges)[:-1, None]
+    falling = (edges[2:, None] - bins) / np.diff(edges)[1:, None]
+    return np.maximum(0, np.minimum(rising, falling)) * (
+        2 / (edges[2:] - edges[:-2]))[:, None]
+
+
+def log_mel(samples, mels: int = 80, *, seconds: Optional[float] = _SECONDS
+            ) -> np.ndarray:
+    """The log-mel spectrogram of samples from -1 to 1 at 16000 a second, as
+    Whisper reads it: float32 [mels, frames], 100 frames a second. The sound is
+    cut, or filled up with silence, to `seconds`; None: to a whole number of
+    rows of two frames."""
+    samples = as_rows("sound", samples).astype(np.float64)
+    if samples.ndim != 1:
+        raise Error(Code.INVALID_ARGUMENT, "sound: expected samples of one "
+                    f"channel, got shape {list(samples.shape)}")
+    size = -(-len(samples) // (_FRAMES * _HOP)) * _FRAMES * _HOP \
+        if seconds is None else int(seconds * RATE)
+    whole = np.zeros(max(size, _WINDOW), np.float64)
+    whole[:min(size, len(samples))] = samples[:size]
+    padded = np.pad(whole, _WINDOW // 2, mode="reflect")
+    count = size // _HOP
+    frames = np.lib.stride_tricks.sliding_window_view(
+        padded, _WINDOW)[::_HOP][:count]
+    # Hann's window as long as the frame and one more.
+    window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(_WINDOW) / _WINDOW)
+    power = np.abs(np.fft.rfft(frames * window, axis=1)) ** 2
+    logs = np.log10(np.maximum(_filters(mels) @ power.T, 1e-10))
+    logs = np.maximum(logs, logs.max() - 8)
+    return ((logs + 4) / 4).astype(np.float32)
+
+
+def read_wave(path) -> np.ndarray:
+    """The samples of a WAV file of 16000 samples a second, 16 bits each; the
+    mean of its channels."""
+    try:
+        with wave.open(str(path), "rb") as file:
+            shape = (file.getframerate(), file.getsampwidth())
+            channels = file.getnchannels()
+            data = file.readframes(file.getnframes())
+    except FileNotFoundError as error:
+        raise Error(Code.NOT_FOUND, f"{path}: no such file") from error
+    except (wave.Error, EOFError) as error:
+        raise Error(Code.INVALID_ARGUMENT, f"{path}: expected a WAV file, got "
+                    f"{error}") from error
+    if shape != (RATE, 2):
+        raise Error(Code.INVALID_ARGUMENT, f"{path}: expected {RATE} samples a "
+                    f"second of 16 bits, got {shape[0]} of {8 * shape[1]}")
+    return np.frombuffer(data, "<i2").reshape(-1, channels).mean(
+        axis=1).astype(np.float32) / 32768
+
+
+def _settings(folder: Optional[Path]) -> dict:
+    path = folder / "generation_config.json" if folder else None
+    if path is None or not path.exists():
+        return {}
+    with open(path, encoding="utf-8") as stream:
+        return json.load(stream)
+
+
+def _language_id(language: str, known: dict) -> int:
+    for name in (language, f"<|{language.lower()}|>"):
+        if name in known:
+            return known[name]
+    raise Error(Code.INVALID_ARGUMENT, "language: expected one of "
+                + ", ".join(name.strip("<|>") for name in known)
+                + f", got {language!r}")
+
+
+def prompts(model, arrays: dict, language: Optional[str], task: Optional[str]
+            ) -> np.ndarray:
+    """What the decoder begins with, a row for each sound: the start, the
+    language (what the model hears where nobody says it), the task, and that
+    there are to be no timestamps."""
+    settings = _settings(model.folder)
+    start = json.loads(model.info.spec)["tokens"]["decoder_start"]
+    language = language or settings.get("language")
+    task = task or settings.get("task")
+    languages = settings.get("lang_to_id") or {}
+    tasks = settings.get("task_to_id") or {}
+    if (language or task) and not (languages and tasks and
+                                   settings.get("is_multilingual", True)):
+        raise Error(Code.UNSUPPORTED, f"{model.info.name}: expected neither "
+                    "language nor task (its generation_config.json has none), "
+                    f"got {language or task!r}")
+    if task and task not in tasks:
+        raise Error(Code.INVALID_ARGUMENT, "task: expected one of "
+                    f"{', '.join(tasks)}, got {task!r}")
+    behind: List[Optional[int]] = []
+    if not language and not task:
+        forced = settings.get("forced_decoder_ids") or []
+        behind = [token for _, token in forced]
+    count = next(iter(arrays.values())).shape[0]
+    heard: Sequence[Optional[int]] = [behind[0] if behind else None] * count
+    if language:
+        heard = [_language_id(language, languages)] * count
+    elif languages and heard[0] is None:
+        heard = _listen(model, arrays, start, list(languages.values()))
+    rest = behind[1:]
+    if task:
+        rest = [tasks[task]]
+    elif language:
+        rest = [tasks["transcribe"]] if "transcribe" in tasks else []
+    silent = settings.get("no_timestamps_token_id")
+    if silent is not None and (rest or heard)[-1] != silent:
+        rest = [*rest, silent]
+    rows = [[start, own, *rest] for own in heard]
+    return np.array([[token for token in row if token is not None]
+                     for row in rows], np.int64)
+
+
+def without_times(model, row):
+    """A row without the tokens of times, which come behind that of none."""
+    silent = _settings(model.folder).get("no_timestamps_token_id")
+    return row if silent is None else row[row <= silent]
+
+
+def _listen(model, arrays, start: int, languages: List[int]) -> List[int]:
+    """The likeliest of the languages behind the start, for each sound."""
+    count = next(iter(arrays.values())).shape[0]
+    ids = np.full((count, 1), start, np.int64)
+    logits = model(**arrays, decoder_input_ids=ids, outputs=["logits"],
+                   head_rows=languages)["logits"]
+    return [languages[best] for best in logits[:, 0].argmax(axis=-1)]
