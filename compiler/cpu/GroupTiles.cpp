@@ -27,6 +27,9 @@ static constexpr int64_t kLineBytes = 64;
 /// in 16 bits: 8 times 2 times 15 times 127 is less than 2^15.
 static constexpr int64_t kBlockColumns = 32;
 
+/// Words of a row that are loaded at once where one is taken by its lane.
+static constexpr int64_t kQuad = 4;
+
 /// What the upper four bits of a byte count.
 static constexpr int64_t kUpperBits = 16;
 
@@ -121,6 +124,7 @@ private:
   Value x, rowBytes, last, offsets, offsetBytes, panel, scales, zeros, groups,
       sums;
   SmallVector<Value> rowPlaces, offsetPlaces;
+  SmallVector<Value> quads; // of each row, that the running word is of
 };
 
 } // namespace
@@ -226,14 +230,24 @@ SmallVector<GroupBody::WordPart> GroupBody::loadWord(Value block,
   return parts;
 }
 
-/// A word, four columns, of each row.
+/// A word, four columns, of each row. Where instructions take a word by its
+/// lane, four of a row are loaded when the first of them is wanted.
 SmallVector<Value> GroupBody::loadFactors(ArrayRef<Value> places,
                                           int64_t word) {
   SmallVector<Value> factors;
-  for (Value place : places) {
-    factors.push_back(LLVM::LoadOp::create(
-        b, b.getI32Type(), buildAddress(b, place, word * kWordBytes),
-        /*alignment=*/1));
+  quads.resize(places.size());
+  for (size_t row = 0; row < places.size(); ++row) {
+    Value place = buildAddress(b, places[row], word * kWordBytes);
+    if (!isSigned()) {
+      factors.push_back(LLVM::LoadOp::create(b, b.getI32Type(), place,
+                                             /*alignment=*/1));
+      continue;
+    }
+    if (word % kQuad == 0) {
+      quads[row] = LLVM::LoadOp::create(
+          b, VectorType::get(kQuad, b.getI32Type()), place, /*alignment=*/1);
+    }
+    factors.push_back(vector::ExtractOp::create(b, quads[row], word % kQuad));
   }
   return factors;
 }

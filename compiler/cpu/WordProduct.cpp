@@ -24,8 +24,9 @@ static StringRef findDot(bool isBf16, int64_t lanes) {
   return isLong ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd";
 }
 
-/// By instructions of 128 bits, for vectors of any multiple. Their parts are
-/// not vector's, which is cut into rows of lanes.
+/// By instructions of 128 bits, for vectors of any multiple; they take a word
+/// of the second factor by its lane. Their parts are not vector's, which is cut
+/// into rows of lanes.
 static Value multiplySigned(ImplicitLocOpBuilder &b, Value sum, Value first,
                             Value second) {
   constexpr int64_t kWords = 4, kBytes = 16; // of an instruction
@@ -44,9 +45,8 @@ static Value multiplySigned(ImplicitLocOpBuilder &b, Value sum, Value first,
   SmallVector<Value> parts;
   int64_t width = cast<VectorType>(sum.getType()).getNumElements();
   for (int64_t number = 0; number < width / kWords; ++number) {
-    // The row's word last, where the instruction takes a lane.
-    Value operands[] = {part(sum, number, kWords), part(second, number, kBytes),
-                        part(first, number, kBytes)};
+    Value operands[] = {part(sum, number, kWords), part(first, number, kBytes),
+                        part(second, number, kBytes)};
     Value own =
         LLVM::CallIntrinsicOp::create(
             b, operands[0].getType(),
@@ -140,7 +140,11 @@ Value WordProduct::multiply(ImplicitLocOpBuilder &b, Value sum, Value row,
   if (isWide()) {
     return arith::AddIOp::create(b, sum, call({all, weights}));
   }
-  // Of bf16 either may come first.
-  return isBf16() ? call({sum, weights, all})
-                  : multiplyBytes(b, kind, sum, all, weights);
+  // Of bf16 either may come first, and of bytes with a sign.
+  if (isBf16()) {
+    return call({sum, weights, all});
+  }
+  return kind == transformer::ProductKind::SignedDot
+             ? multiplyBytes(b, kind, sum, weights, all)
+             : multiplyBytes(b, kind, sum, all, weights);
 }
