@@ -338,8 +338,8 @@ typedef struct {
   /* I32 or I64 tensors [batch, length]: the model's inputs (input_ids, ...),
    * and attention_mask, 1 for tokens that exist. Of an encoder-decoder also
    * decoder_input_ids and decoder_attention_mask, of another length maybe. Of
-   * an encoder of pictures patches in place of input_ids: F32 [batch, length,
-   * width], read until the call returns. */
+   * an encoder of pictures or sound, before a decoder too, patches in place of
+   * input_ids: F32 [batch, length, width], read until the call returns. */
   const tfc_tensor *inputs;
   uint32_t n_inputs;
   uint32_t n_outputs;
@@ -549,7 +549,8 @@ typedef struct {
  * too, more
  * tokens than positions, decoding that means nothing, empty stops, answers
  * beyond 1024); EXHAUSTED (a prompt that the whole cache cannot hold);
- * UNSUPPORTED (several beams or returned sequences). Any, also during a step.
+ * UNSUPPORTED (several beams or returned sequences; an encoder that reads rows
+ * of floats, which tfc_generate takes). Any, also during a step.
  */
 TFC_API tfc_error *tfc_session_add(tfc_session *session,
                                    const tfc_request *request,
