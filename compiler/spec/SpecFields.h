@@ -70,7 +70,7 @@ struct Type {
 constexpr int64_t maxLayers = 4096;
 constexpr int64_t maxWidth = int64_t(1) << 20;
 /// The most frames that a row given by the caller has.
-constexpr int64_t maxFrames = 1024;
+constexpr int64_t maxFrames = 64;
 /// The largest number of experts of a layer, and of those that a row takes.
 constexpr int64_t maxExperts = 4096;
 /// Tokens of a convolution: more than registers hold rows.

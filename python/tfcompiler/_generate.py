@@ -112,6 +112,12 @@ class Generates:
                 input_features, sound, language, task, skip_special,
                 stop, max_new_tokens=max_new_tokens, should_stop=should_stop,
                 eos_token_id=eos_token_id, **words)
+        for name, value in (("input_features", input_features),
+                            ("sound", sound), ("language", language),
+                            ("task", task)):
+            if value is not None:
+                raise Error(Code.INVALID_ARGUMENT, f"{name}: expected none "
+                            "beside texts, got one")
         encodings = self.tokenize(texts)
         if not encodings:
             return []
@@ -141,17 +147,24 @@ class Generates:
                           stop, *, max_new_tokens, **words):
         is_one = isinstance(sound, (str, Path)) or getattr(
             sound, "ndim", 2) == 1
+        width = next((port.width for port in self.info.inputs
+                      if port.rank == 3), 0)
+        if (features is not None or sound is not None) and (
+                not width or self.info.kind != "encoder-decoder"):
+            raise Error(Code.UNSUPPORTED, f"{self.info.name}: expected a model "
+                        "that writes what it hears, got another")
         if (features is None) == (sound is None) or len(stop):
             raise Error(Code.INVALID_ARGUMENT, "generate: expected texts, "
                         "input_features or sound, the last two without stop, "
                         "got none, several or stop")
         if sound is not None:
-            width = next((port.width for port in self.info.inputs
-                          if port.rank == 3), 2)
-            features = np.stack([
+            features = [
                 log_mel(read_wave(each) if isinstance(each, (str, Path))
                         else each, width // 2)
-                for each in ([sound] if is_one else sound)])
+                for each in ([sound] if is_one else sound)]
+            if not features:
+                return []
+            features = np.stack(features)
             features = features[:, :, :2 * self._most_rows()]
         arrays = self._arrays({"input_features": features})
         ids = prompts(self, arrays, language, task)

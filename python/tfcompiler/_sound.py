@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import wave
 from pathlib import Path
 from typing import List, Optional, Sequence
@@ -12,10 +13,12 @@ from typing import List, Optional, Sequence
 import numpy as np
 
 from tfcompiler._error import Code, Error
+from tfcompiler._numbers import path_bytes
 from tfcompiler._patches import as_rows
 
 RATE = 16000  # samples a second
 _WINDOW, _HOP, _SECONDS = 400, 160, 30
+_LONGEST = 24 * 3600
 _FRAMES = 2  # of a row, which is what the second convolution's stride leaves
 
 
@@ -24,9 +27,12 @@ def to_rows(features, width: int, positions: int) -> np.ndarray:
     2 x mels]; `width` and `positions` are how wide a row of the model is and
     the most there are."""
     array = as_rows("input_features", features)
+    if width % _FRAMES:
+        raise Error(Code.UNSUPPORTED, "input_features: expected a model whose "
+                    f"rows are {_FRAMES} frames, got one of rows of {width}")
     mels = width // _FRAMES
     count = array.shape[2] // _FRAMES if array.ndim == 3 else 0
-    if array.ndim != 3 or array.shape[1] != mels or \
+    if array.ndim != 3 or not len(array) or array.shape[1] != mels or \
             array.shape[2] % _FRAMES or not 0 < count <= positions:
         raise Error(Code.INVALID_ARGUMENT, "input_features: expected [batch, "
                     f"{mels}, frames], an even number of at most "
@@ -65,10 +71,19 @@ def log_mel(samples, mels: int = 80, *, seconds: Optional[float] = _SECONDS
     Whisper reads it: float32 [mels, frames], 100 frames a second. The sound is
     cut, or filled up with silence, to `seconds`; None: to a whole number of
     rows of two frames."""
+    if np.asarray(samples).dtype.kind in "iu":
+        raise Error(Code.INVALID_ARGUMENT, "sound: expected samples from -1 to "
+                    "1, got integers")
     samples = as_rows("sound", samples).astype(np.float64)
     if samples.ndim != 1:
         raise Error(Code.INVALID_ARGUMENT, "sound: expected samples of one "
                     f"channel, got shape {list(samples.shape)}")
+    if mels < 1 or (len(samples) < 1 if seconds is None else
+                    not _HOP / RATE <= seconds <= _LONGEST):
+        raise Error(Code.INVALID_ARGUMENT, "log_mel: expected at least one "
+                    f"filter and one frame, and at most {_LONGEST} seconds, "
+                    f"got {mels} filters, {len(samples)} samples, {seconds} "
+                    "seconds")
     size = -(-len(samples) // (_FRAMES * _HOP)) * _FRAMES * _HOP \
         if seconds is None else int(seconds * RATE)
     whole = np.zeros(max(size, _WINDOW), np.float64)
@@ -88,20 +103,25 @@ def log_mel(samples, mels: int = 80, *, seconds: Optional[float] = _SECONDS
 def read_wave(path) -> np.ndarray:
     """The samples of a WAV file of 16000 samples a second, 16 bits each; the
     mean of its channels."""
+    name = os.fsdecode(path_bytes(path, "sound"))
     try:
-        with wave.open(str(path), "rb") as file:
+        with wave.open(name, "rb") as file:
             shape = (file.getframerate(), file.getsampwidth())
             channels = file.getnchannels()
             data = file.readframes(file.getnframes())
     except FileNotFoundError as error:
         raise Error(Code.NOT_FOUND, f"{path}: no such file") from error
+    except OSError as error:
+        raise Error(Code.IO, f"{path}: expected a WAV file, got: "
+                    f"{error.strerror}") from error
     except (wave.Error, EOFError) as error:
         raise Error(Code.INVALID_ARGUMENT, f"{path}: expected a WAV file, got "
-                    f"{error}") from error
+                    f"{str(error) or 'its end'}") from error
     if shape != (RATE, 2):
         raise Error(Code.INVALID_ARGUMENT, f"{path}: expected {RATE} samples a "
                     f"second of 16 bits, got {shape[0]} of {8 * shape[1]}")
-    return np.frombuffer(data, "<i2").reshape(-1, channels).mean(
+    whole = len(data) // (2 * channels) * 2 * channels  # it may be cut off
+    return np.frombuffer(data[:whole], "<i2").reshape(-1, channels).mean(
         axis=1).astype(np.float32) / 32768
 
 
@@ -109,8 +129,19 @@ def _settings(folder: Optional[Path]) -> dict:
     path = folder / "generation_config.json" if folder else None
     if path is None or not path.exists():
         return {}
-    with open(path, encoding="utf-8") as stream:
-        return json.load(stream)
+    try:
+        with open(path, encoding="utf-8") as stream:
+            made = json.load(stream)
+    except (OSError, ValueError) as error:
+        raise Error(Code.IO, f"{path}: expected JSON, got: {error}") from error
+    if not isinstance(made, dict):
+        raise Error(Code.INVALID_ARGUMENT, f"{path}: expected an object, got "
+                    "another value")
+    for name in ("lang_to_id", "task_to_id"):
+        if not isinstance(made.get(name) or {}, dict):
+            raise Error(Code.INVALID_ARGUMENT, f"{path}: {name}: expected an "
+                        "object, got another value")
+    return made
 
 
 def _language_id(language: str, known: dict) -> int:
@@ -122,11 +153,30 @@ def _language_id(language: str, known: dict) -> int:
                 + f", got {language!r}")
 
 
+def _forced(pairs) -> List[Optional[int]]:
+    """The tokens of [place, token], of which transformers takes a chain from
+    place 1 on."""
+    behind: List[Optional[int]] = []
+    for pair in pairs:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise Error(Code.INVALID_ARGUMENT, "generation_config.json: "
+                        "forced_decoder_ids: expected pairs of a place and a "
+                        f"token, got {pair!r}")
+        if pair[0] != len(behind) + 1:
+            break
+        behind.append(pair[1])
+    return behind
+
+
 def prompts(model, arrays: dict, language: Optional[str], task: Optional[str]
             ) -> np.ndarray:
     """What the decoder begins with, a row for each sound: the start, the
     language (what the model hears where nobody says it), the task, and that
     there are to be no timestamps."""
+    for name, word in (("language", language), ("task", task)):
+        if word is not None and not isinstance(word, str):
+            raise Error(Code.INVALID_ARGUMENT, f"{name}: expected a text, got "
+                        f"{word!r}")
     settings = _settings(model.folder)
     start = json.loads(model.info.spec)["tokens"]["decoder_start"]
     language = language or settings.get("language")
@@ -143,8 +193,7 @@ def prompts(model, arrays: dict, language: Optional[str], task: Optional[str]
                     f"{', '.join(tasks)}, got {task!r}")
     behind: List[Optional[int]] = []
     if not language and not task:
-        forced = settings.get("forced_decoder_ids") or []
-        behind = [token for _, token in forced]
+        behind = _forced(settings.get("forced_decoder_ids") or [])
     count = next(iter(arrays.values())).shape[0]
     heard: Sequence[Optional[int]] = [behind[0] if behind else None] * count
     if language:

@@ -82,7 +82,8 @@ Status Step::prepareSources(const Workload &workload) {
     for (uint32_t p = 0; p < encode.n_inputs; ++p) {
       if (encode.inputs[p].flags & TFC_PORT_EMBEDS) {
         growGiven(encode.inputs[p], length);
-        source.given = given;
+        source.given.assign(given.begin(),
+                            given.begin() + length * encode.inputs[p].width);
         source.numGiven = length;
         continue;
       }

@@ -146,6 +146,14 @@ def count(loop, on_stack):
             ", ".join(f"{number} {what}" for what, number in numbers.items()))
 
 
+def describe(loop, instructions, cpu):
+    """The loop's line, with a model's estimate where a CPU is given."""
+    line = count(loop, stack_pointers(instructions))
+    if not cpu:
+        return line
+    return f"{line}, {share_of_peak(loop, cpu):.0f} % of {cpu}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--all", action="store_true", dest="every")
@@ -160,16 +168,11 @@ def main():
             continue
         loops = list(innermost_loops(instructions)) or [[]]
         works = [sum(map(is_multiply_add, loop)) for loop in loops]
-        for line in sorted({count(loop, stack_pointers(instructions))
-                            for loop, work in zip(loops, works)
-                            if (work if every else work == max(works))}):
+        shown = [loop for loop, work in zip(loops, works)
+                 if (work if every else work == max(works))]
+        for line in sorted({describe(loop, instructions, options.model)
+                            for loop in shown}):
             print(f"{op}: {line}")
-        if options.model:
-            shares = [share_of_peak(loop, options.model)
-                      for loop, work in zip(loops, works)
-                      if (work if every else work == max(works))]
-            print(f"{op}: " + ", ".join(f"{share:.0f} % of {options.model}"
-                                        for share in sorted(set(shares))))
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ class Sound(unittest.TestCase):
         self.assertNotEqual(first, got.sequences[0, 4])
         for word in ("suppress_tokens", "begin_suppress_tokens"):
             with self.assertRaisesRegex(tfc.Error, word[:-7] + ": expected "
-                                        "token ids below 97, got 97"):
+                                        "token ids from 0 to 96, got 97"):
                 self.model.generate_ids(**how, **{word: [97]})
 
     def test_wave(self):
@@ -126,6 +126,43 @@ class Sound(unittest.TestCase):
                                                   seconds=None),
                                       np.full((20, 2), -1.5, np.float32))
 
+    def test_files_that_are_none(self):
+        """One that is cut off is read as far as it goes."""
+        samples = np.arange(-200, 200, dtype="<i2")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.wav")
+            with wave.open(path, "wb") as file:
+                file.setparams((2, 2, 16000, 0, "NONE", "not compressed"))
+                file.writeframes(samples.tobytes())
+            with open(path, "rb") as stream:
+                whole = stream.read()
+            from tfcompiler._sound import read_wave
+            for cut in (1, 2, 3):
+                with open(path, "wb") as stream:
+                    stream.write(whole[:-cut])
+                self.assertEqual(len(read_wave(path)), 199)
+            for part, word in ((b"", "got its end"), (whole[:20], "got its"),
+                               (b"RIFF", "got its"), (b"x" * 90, "RIFF")):
+                with open(path, "wb") as stream:
+                    stream.write(part)
+                with self.assertRaisesRegex(tfc.Error, "a.wav: expected a WAV "
+                                            "file, got .*" + word[4:]):
+                    read_wave(path)
+            for bad, word in ((folder, "directory"), ("a\0b", "sound"),
+                              (path + "x", "no such file")):
+                with self.assertRaisesRegex(tfc.Error, word):
+                    read_wave(bad)
+
+    def test_spectrograms_of_nothing(self):
+        for how in (dict(seconds=0), dict(seconds=-1), dict(mels=0),
+                    dict(seconds=float("nan")), dict(seconds=1e9)):
+            with self.assertRaisesRegex(tfc.Error, "at least one filter and"):
+                tfc.log_mel(np.zeros(400), **how)
+        with self.assertRaisesRegex(tfc.Error, "0 samples"):
+            tfc.log_mel(np.zeros(0), seconds=None)
+        with self.assertRaisesRegex(tfc.Error, "got integers"):
+            tfc.log_mel(np.zeros(400, np.int16))
+
     def test_wrong_ones_are_refused(self):
         for given, word in (
                 (np.zeros((1, 10, 25)), "an even number of at most 26 frames"),
@@ -145,6 +182,20 @@ class Sound(unittest.TestCase):
                 self.model.generate(input_features=self.features, **words)
         with self.assertRaisesRegex(tfc.Error, "expected texts"):
             self.model.generate()
+        with self.assertRaisesRegex(tfc.Error, "language: expected a text, got"
+                                    " 5"):
+            self.model.generate(input_features=self.features, language=5)
+        with self.assertRaisesRegex(tfc.Error, r"got \[0, 10, 26\]"):
+            self.model.generate(input_features=np.zeros((0, 10, 26)))
+        self.assertEqual(self.model.generate(sound=[]), [])
+        for name, word in (("sound", "a.wav"), ("input_features", [[[0.0]]]),
+                           ("language", "en"), ("task", "transcribe")):
+            with self.assertRaisesRegex(tfc.Error, f"{name}: expected none "
+                                        "beside texts"):
+                self.model.generate("a", **{name: word})
+        for other in (shared.stories(), shared.golden("whisper-cls")):
+            with self.assertRaisesRegex(tfc.Error, "writes what it hears"):
+                other.generate(sound=np.zeros(400))
         with tfc.Session(self.model) as session:
             with self.assertRaisesRegex(tfc.Error, "whose encoder reads token "
                                         "ids"):

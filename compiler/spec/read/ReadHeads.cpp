@@ -252,6 +252,9 @@ void SpecReader::readTied(const Json &tied, LogitsStep &logits,
   std::map<std::string, std::pair<int64_t, int64_t>> tables;
   for (const Stack *each : model.stacks()) {
     const Embeddings &embeddings = each->embeddings;
+    if (embeddings.tokenTable.empty()) {
+      continue; // all of its rows are given
+    }
     std::string name =
         embeddings.tokenTable.substr(0, embeddings.tokenTable.rfind(".weight"));
     tables.emplace(name, std::pair(embeddings.tokenRows, embeddings.width));
@@ -263,7 +266,9 @@ void SpecReader::readTied(const Json &tied, LogitsStep &logits,
       have += (have.empty() ? "" : " or ") + inQuotes(name);
     }
     error(tied.place, BadLogits,
-          "expected " + have + ", got " + describe(tied));
+          (have.empty() ? "expected \"out\" instead (no stack has a table)"
+                        : "expected " + have) +
+              ", got " + describe(tied));
     return;
   }
   const std::string &table = found->first;

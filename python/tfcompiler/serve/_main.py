@@ -21,6 +21,13 @@ _START_SECONDS = 0.002  # the same, of what takes a few
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 1e6:
+        raise argparse.ArgumentTypeError(f"expected 0 or more, got {text}")
+    return value
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own."""
     parser.add_argument("folders", nargs="+", metavar="HF_DIR",
@@ -78,10 +85,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="texts that are too long are cut")
     parser.add_argument("--otlp-endpoint", metavar="URL", help="where spans of "
                         "answers go, as http://127.0.0.1:4318/v1/traces")
-    parser.add_argument("--header-timeout", type=float, default=30,
+    parser.add_argument("--header-timeout", type=_seconds, default=30,
                         metavar="SECONDS", help="that a request's header has "
                         "to come")
-    parser.add_argument("--drain-timeout", type=float, default=30,
+    parser.add_argument("--drain-timeout", type=_seconds, default=30,
                         metavar="SECONDS", help="that running answers have "
                         "after SIGTERM")
 

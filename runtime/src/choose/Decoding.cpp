@@ -57,7 +57,7 @@ public:
     expect(tokens || count == 0, name, "tokens", "null");
     for (uint32_t i = 0; tokens && i < count; ++i) {
       expect(tokens[i] >= 0 && tokens[i] < vocabulary, name,
-             concat("token ids below ", vocabulary).c_str(), tokens[i]);
+             concat("token ids from 0 to ", vocabulary - 1).c_str(), tokens[i]);
     }
   }
 

@@ -167,13 +167,15 @@ Result<LoadedWeights> packAndSave(const tfc_module_v0 &module,
     }
     loaded.fault = status ? "" : status.error().message;
     if (status && paths.sharesPacked) {
-      // Else who packed them would have a second copy as long as it lives.
+      // Else who packed them would have a second copy as long as it lives. If
+      // another process put a file there meanwhile, of whatever, the weights
+      // are those that were packed here.
       Result<std::optional<PackedFile>> written =
           readPacked(paths, identity, loading);
-      if (!written) {
-        return std::move(written.error());
+      if (Status status = loading.status(); !status) {
+        return std::move(status.error());
       }
-      if (*written) {
+      if (written && *written && (*written)->source.sum == source.sum) {
         loaded.packed = std::move((*written)->weights);
       }
     }

@@ -58,6 +58,14 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:10:52: /encoder/embeddings/patches/convs/0/kernel: "
              "expected an odd number (as many frames behind as before), got 2 "
              "[TFC024]\n"},
+        Case{"OfATableThatIsNone",
+             encoderSpec,
+             {{segments, "\"patches\": {\"width\": 6, \"convs\": "
+                         "[{\"kernel\": 3, \"stride\": 2}]},\n"},
+              {"\"token\": {\"rows\": 30}", "\"token\": \"none\""},
+              {"\"both\", \"out\": 2", "\"both\", \"tied\": \"\""}},
+             "s.json:29:48: /heads/qa/steps/0/tied: expected \"out\" instead "
+             "(no stack has a table), got \"\" [TFC030]\n"},
         Case{"OfPartsOfFrames",
              encoderSpec,
              {{segments, "\"patches\": {\"width\": 5, \"convs\": "
@@ -80,8 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
                "\"stride\": 16}, {\"kernel\": 1, \"stride\": 16}, "
                "{\"kernel\": 1, \"stride\": 16}]},\n"},
               {"\"token\": {\"rows\": 30}", "\"token\": \"none\""}},
-             "s.json:10:126: /encoder/embeddings/patches/convs/2/stride: "
-             "expected strides that multiply to at most 1024, got 4096 "
+             "s.json:10:97: /encoder/embeddings/patches/convs/1/stride: "
+             "expected strides that multiply to at most 64, got 256 "
              "[TFC024]\n"},
         Case{"WhoseHeadLooksForIds",
              encoderSpec,
