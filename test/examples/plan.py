@@ -140,7 +140,13 @@ NOT_RUN = {
            for command in (
                "tfc serve examples/models/stories-tiny &",
                "benchmarks/serve_load.py http://127.0.0.1:8000 --rate 20 "
-               "--check")},
+               "--check",
+               "benchmarks/serve_turns.py --rounds 1 --server "
+               "\"remembers=tfc serve examples/models/stories-tiny --port "
+               "{port}\" --server \"forgets=tfc serve "
+               "examples/models/stories-tiny --no-prefix-cache --port "
+               "{port}\" --load \"beginnings in common=--clients 8 --requests "
+               "32 --shared 0.9 --max-tokens 8\"")},
     },
     "benchmarks/gpu/README.md": {
         "benchmarks/gpu/make.sh /tmp/bundle":

@@ -122,6 +122,40 @@ class Loads(unittest.TestCase):
         self.assertGreater(values["vllm:request_queue_time_seconds_count"], 16)
 
 
+class Turns(unittest.TestCase):
+    """Servers that take turns under the same loads."""
+
+    def run_turns(self, *words):
+        return subprocess.run(
+            [sys.executable, "-B", os.path.join(
+                os.path.dirname(LOAD), "serve_turns.py"), "--rounds", "1",
+             *words], capture_output=True, text=True, timeout=120)
+
+    def test_are_told_as_a_table(self):
+        serve = f"{sys.executable} -B -m tfcompiler serve {STORIES} " \
+                "--target cpu --port {port}"
+        done = self.run_turns(
+            "--server", f"remembers={serve}", "--server",
+            f"forgets={serve} --no-prefix-cache", "--load",
+            "all alike=--clients 4 --requests 12 --shared 1 --max-tokens 8")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        title, _, head, _, *rows = done.stdout.splitlines()[:6]
+        self.assertIn("**all alike**", title)
+        self.assertEqual([row.split(" | ")[0] for row in rows],
+                         ["| remembers", "| forgets"])
+        for row in rows:
+            self.assertEqual(row.count("|"), head.count("|"))
+            cells = [cell.strip() for cell in row.strip("|").split("|")]
+            p50, p95, p99 = map(float, cells[1].split(" / "))
+            self.assertTrue(0 < p50 <= p95 <= p99)
+            self.assertTrue(all(float(cell) > 0 for cell in cells[4:]), row)
+
+    def test_end_with_a_server_that_does_not_begin(self):
+        done = self.run_turns("--server", "none=false", "--load", "a=--seed 1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no server: false", done.stderr)
+
+
 class Kubernetes(unittest.TestCase):
     def setUp(self):
         try:
