@@ -3,9 +3,7 @@
 # becomes a row of test/ledger.json.
 #   test/soak.sh models 10000 [SEED]   random models, each for many programs
 #   test/soak.sh mutants 1000 [SEED]   mutants of what passes make
-#   test/soak.sh fuzz 600 [TARGET...]  so many seconds of each fuzzer, or of
-#                          these, of the build with sanitizers; inputs that go
-#                          further are kept there, for the next time
+#   test/soak.sh fuzz 600 [TARGET...]  so many seconds of each fuzzer
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,6 +28,7 @@ mutants)
     --ledger test/ledger.json --count "${2:?expected how many}" $seed
   ;;
 fuzz)
+  # Of the build with sanitizers, where inputs that go further are kept.
   build=${TFC_BUILD:-build/asan}
   seconds=${2:?expected how many seconds}
   shift 2

@@ -4,8 +4,7 @@
 # loop that multiplies:
 #   hot_loop.py [--all] [--model CPU] LIBRARY PATTERN
 #   decoder.layers.attn.q: zmm: 24 sums, 96 multiply-adds, 12 loads, ...
-# With --model there is LLVM's estimate beside them, of a CPU of aarch64: what
-# share of its peak of multiply-adds the loop has, all in the first-level cache.
+# With --model, of aarch64, also the share of its peak, by LLVM's estimate.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import re
@@ -99,7 +98,8 @@ def count_arm(mnemonic, operands, on_stack, numbers, sums, vectors):
 
 
 def share_of_peak(loop, cpu):
-    """By LLVM's model of a CPU, in percent."""
+    """Of multiply-adds, by LLVM's model of a CPU, which takes all data to be in
+    the first-level cache; in percent."""
     lines = ["hot:"]
     for _, mnemonic, operands in loop:
         if JUMP.match(mnemonic):

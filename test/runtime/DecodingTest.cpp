@@ -74,8 +74,9 @@ TEST(Decoding, RefusesWhatMeansNothing) {
     });
   };
   EXPECT_EQ(forbids(1), "");
-  EXPECT_EQ(forbids(2), "suppress: expected token ids from 0 to 29, got 30\n"
-                        "begin_suppress: expected token ids from 0 to 29, got 30");
+  EXPECT_EQ(forbids(2),
+            "suppress: expected token ids from 0 to 29, got 30\n"
+            "begin_suppress: expected token ids from 0 to 29, got 30");
   EXPECT_EQ(faults([](O &o) { o.n_suppress = 1; }),
             "suppress: expected tokens, got null");
   EXPECT_EQ(faults([](O &o) { o.num_beams = 0; }),
