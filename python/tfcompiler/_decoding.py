@@ -27,9 +27,9 @@ _EARLY = {False: 0, True: 1, "never": 2}
 _RANGES = {c.c_int64: INT64, c.c_uint32: UINT32, c.c_uint64: UINT64}
 _TYPES = {field[0]: field[1] for field in s.DecodingOptions._fields_}
 WORDS = (
-    "begin_suppress_tokens", "do_sample", "early_stopping", "forced_bos_token_id",
-    "forced_eos_token_id", "frequency_penalty", "length_penalty",
-    "min_length", "min_new_tokens", "min_p", "no_repeat_ngram_size",
+    "begin_suppress_tokens", "do_sample", "early_stopping",
+    "forced_bos_token_id", "forced_eos_token_id", "frequency_penalty",
+    "length_penalty", "min_length", "min_new_tokens", "min_p", "no_repeat_ngram_size",
     "num_beams", "num_return_sequences", "presence_penalty",
     "repetition_penalty", "seed", "suppress_tokens", "temperature", "top_k",
     "top_p")

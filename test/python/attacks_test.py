@@ -10,6 +10,7 @@ import select
 import shutil
 import socket
 import tempfile
+import time
 import unittest
 
 import shared
@@ -101,7 +102,10 @@ class Attacks(unittest.TestCase):
         slow[0].sendall(b"GET /health HTTP/1.1\r\nhost: a\r\n\r\n")
         self.assertIn(b" 200 ", slow[0].recv(1000))
         ended = {}
+        end = time.monotonic() + 60
         for letter in itertools.cycle(b"GET /health HTTP/1.1\r\na:"):
+            self.assertLess(time.monotonic(), end,
+                            f"{len(slow)} connections are still there")
             for each in set(slow[:-1]) - set(ended):
                 with contextlib.suppress(OSError):
                     each.sendall(bytes([letter]))
