@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace tfc;
 
-/// What pack reads (PackWeights.cpp).
+/// What pack reads (PackBuilder.cpp).
 static constexpr uint32_t readDtypes =
     1U << TFC_DTYPE_F32 | 1U << TFC_DTYPE_F16 | 1U << TFC_DTYPE_BF16;
 
