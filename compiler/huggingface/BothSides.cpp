@@ -17,6 +17,26 @@ bool huggingface::readCausal(Source &source, bool generates) {
   return config.boolean("is_causal", !config.isNull("is_causal"));
 }
 
+bool huggingface::readBothSides(Source &source, const Json *key,
+                                bool generates) {
+  if (!key) {
+    return false;
+  }
+  Config &config = source.config;
+  if (generates) {
+    config.expectBoolean(key->text, false,
+                         "a language model generates causally; the class "
+                         "without its head runs");
+    return false;
+  }
+  bool sees = !config.isNull(key->text) && config.boolean(key->text, false);
+  if (sees) {
+    config.expectBoolean("is_causal", true,
+                         "\"" + key->text + "\" says what tokens see");
+  }
+  return sees;
+}
+
 /// "decoder.hidden" -> "encoder.hidden"; names of heads stay.
 static void rename(std::string &name) {
   constexpr std::string_view stack = "decoder";

@@ -102,6 +102,10 @@ void addTokens(Source &source, int64_t vocab, bool generates,
 /// when they see all in a class that generates.
 bool readCausal(Source &source, bool generates);
 
+/// Whether `key`, a name, is true and with it a decoder sees both sides; false
+/// without a `key`. An error where that is in a class that generates.
+bool readBothSides(Source &source, const spec::Json *key, bool generates);
+
 /// Turns the whole spec of a decoder into that of an
 /// encoder with the same layers, heads and tensors, which see both sides.
 void makeEncoder(spec::Json &spec);

@@ -64,8 +64,9 @@ public:
 
   Json run(const std::set<std::string> &decided) {
     bool generates = findsGenerator();
-    if (root.find("both_sides")) {
-      source.bothSides = !readCausal(source, generates);
+    if (const Json *sides = root.find("both_sides")) {
+      make.halvesWindows = readBothSides(source, sides->find("key"), generates);
+      source.bothSides = make.halvesWindows || !readCausal(source, generates);
       make.bothSides = source.bothSides;
     }
     family::readCommonKeys(source.config, root.at({"spec", "kind"})->text,

@@ -611,6 +611,9 @@ def decoder_config(hf, family, case):
         keys["hidden_activation"] = keys.pop("hidden_act")
         keys.update(query_pre_attn_scalar=case["width"],
                     final_logit_softcapping=case["cap"])
+    if (family == "gemma3" and case["window"] and case["seed"] % 3 == 0 and
+            "CausalLM" not in case["class"]):
+        keys["use_bidirectional_attention"] = True
     if family in ("gemma2", "vaultgemma"):
         keys["attn_logit_softcapping"] = case["cap"]
     if family in ("phi", "persimmon"):

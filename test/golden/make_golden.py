@@ -286,7 +286,7 @@ def main():
         make_llama.write(out)
         make_t5.write(out)
         make_bart.write(out)
-        make_both_sides.write(out)
+    make_both_sides.write(out)
     make_families.write(out)
     make_relatives.write(out)
     make_mamba.write(out)
