@@ -268,6 +268,18 @@ struct ActivationUnitStep {
   std::vector<int64_t> hidden; // widths of layers but the last, which is 1
   Activation act = Activation::Sigmoid;
 };
+/// What a learned row, "<path>.probe", finds as the one query of an attention
+/// over all rows of a sequence, and behind it a feed-forward part: y +
+/// down(act(up(norm(y)))). Heads are those of the stack (Lee et al. 2019,
+/// arXiv:1810.00825; Zhai et al. 2022, arXiv:2106.04560). All products have
+/// biases.
+struct ProbeStep {
+  std::string path;
+  int64_t numHeads = 1, headDim = 0;
+  Norm norm;
+  int64_t width = 0; // of the feed-forward part
+  Activation act = Activation::Gelu;
+};
 /// [rows, n] -> n results of [rows], each a named output of the head.
 struct SplitStep {
   std::vector<std::string> names;
@@ -290,7 +302,7 @@ struct L2NormalizeStep {
 using HeadStep =
     std::variant<TakeStep, PoolStep, DenseStep, NormStep, LogitsStep, SplitStep,
                  ActStep, ScaleStep, TruncateStep, L2NormalizeStep,
-                 AdaptiveLogitsStep, ActivationUnitStep>;
+                 AdaptiveLogitsStep, ActivationUnitStep, ProbeStep>;
 
 /// `from` is "encoder", "decoder" or the name of an earlier head.
 struct Head {
@@ -330,6 +342,13 @@ struct Generation {
   std::vector<int64_t> suppress, beginSuppress;
 };
 
+/// Some of a parameter's rows, from row `firstRow` of a tensor; zeros where
+/// there are no names.
+struct StoredPart {
+  std::vector<std::string> patterns;
+  int64_t rows = 0, firstRow = 0, storedRows = 0;
+};
+
 /// A parameter and where it is stored; tfc_weight_v0 in runtime/include/tfc/
 /// abi.h says what the fields mean. Shape [rows, cols]; rank 1: cols = 1.
 struct Parameter {
@@ -337,6 +356,8 @@ struct Parameter {
   std::vector<std::string> patterns;
   int64_t rank = 2, rows = 0, cols = 1;
   int64_t firstRow = 0, storedRows = 0;
+  /// Or its rows are these, one part below the other; without `patterns`.
+  std::vector<StoredPart> parts;
   /// The stored rows are that many groups, of which each has its share of these
   /// rows, from its row `firstRow` on.
   int64_t groups = 1;

@@ -140,10 +140,11 @@ TypeRef rotary() {
   kind("longrope",
        {needed("short_factor", list(number(), 1, maxRotary / 2)),
         key("original_max", rows()), key("attention_factor", number())});
-  return orNone(object({needed("style", words({"half", "interleaved"})),
-                        key("dim", width()), key("turned", width()),
-                        needed("theta", number()), key("reverse", flag()),
-                        key("scaling", orNone(make(std::move(scaling))))}));
+  return orNone(object(
+      {needed("style", words({"half", "interleaved"})), key("dim", width()),
+       key("turned", width()), needed("theta", number()),
+       key("reverse", flag()),
+       key("scaling", orNone(make(std::move(scaling))))}));
 }
 
 TypeRef attention() {
@@ -413,6 +414,10 @@ TypeRef headStep() {
      {needed("name", text()), needed("query", words({"first", "last"})),
       needed("hidden", list(width(), 0, 64)), needed("act", activation())},
      true);
+  op("probe",
+     {needed("name", text()), needed("norm", norm()), needed("width", width()),
+      needed("act", activation())},
+     true);
   op("truncate", {needed("dims", width())}, true);
   op("l2_normalize", {key("eps", number())}, true);
   for (const char *word : {"squeeze", "softmax", "log_softmax", "sigmoid"}) {
@@ -473,9 +478,12 @@ TypeRef precision() {
 
 TypeRef weights() {
   TypeRef names = oneOf({text(), list(text(), 1, 16)});
+  TypeRef part =
+      object({key("tensor", names), needed("rows", rows()),
+              key("first_row", index()), key("stored_rows", rows())});
   TypeRef source = object(
-      {key("stem", names), key("tensor", names),
-       key("layout", words({"out_in", "in_out"})),
+      {key("parts", list(part, 1, 16)), key("stem", names),
+       key("tensor", names), key("layout", words({"out_in", "in_out"})),
        key("pack", list(words({"q", "k", "v", "gate", "up"}), 1, 3)),
        key("groups", width()), key("stacked", flag()),
        key("first_row", index()), key("stored_rows", rows()),

@@ -39,6 +39,9 @@ LEFT_OUT = {
     r".*\.(attn|cross)\.latent($|[.=]).*": "of DeepSeek's golden models and "
                                           "of drawn ones of its families",
     r".*\.cross\.post_norm[.=].*": "as those of the other sublayers",
+    r".*\.(rotary\.grid|steps\.probe|steps=probe)($|[.=]).*":
+        "of pictures of one size; golden models and drawn ones of families "
+        "have them",
 }
 
 

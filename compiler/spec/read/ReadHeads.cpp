@@ -109,7 +109,8 @@ std::string SpecReader::readStepPath(const Head &head, const Json &step) {
                         std::is_same_v<decltype(s),
                                        const AdaptiveLogitsStep &> ||
                         std::is_same_v<decltype(s),
-                                       const ActivationUnitStep &>) {
+                                       const ActivationUnitStep &> ||
+                        std::is_same_v<decltype(s), const ProbeStep &>) {
             return s.path == path;
           }
           return false;

@@ -228,6 +228,7 @@ private:
   TruncateStep readTruncate(const Json &step, Result &result);
   HeadStep readActivationUnit(const Head &head, const Json &step,
                               Result &result);
+  HeadStep readProbe(const Head &head, const Json &step, Result &result);
 
   // ReadOutputs.cpp
   void readOutputs();

@@ -515,6 +515,17 @@ private:
     addPiece(step.path, number, 1, in, true);
     width *= 2;
   }
+  void listStep(const ProbeStep &step, int64_t &width) {
+    int64_t heads = step.numHeads * step.headDim;
+    add(step.path + ".probe", "weight", 2, 1, width);
+    for (const char *part : {".q", ".k", ".v"}) {
+      addLinear(step.path + part, heads, width, true);
+    }
+    addLinear(step.path + ".o", width, heads, true);
+    addNorm(step.path + ".norm", step.norm, width);
+    addLinear(step.path + ".up", step.width, width, true);
+    addLinear(step.path + ".down", width, step.width, true);
+  }
   void listStep(const SplitStep &, int64_t &width) { width = 1; }
   void listStep(const TakeStep &, int64_t &) {}
   void listStep(const TruncateStep &step, int64_t &width) {

@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"op\": \"dense\"", "\"op\": \"dens\""}},
              "s.json:29:14: /heads/pooler/steps/1/op: expected take, dense, "
              "norm, logits, split, act, pool, scale, adaptive_logits, "
-             "activation_unit, truncate or l2_normalize "
+             "activation_unit, probe, truncate or l2_normalize "
              "(did you mean \"dense\"?), got \"dens\" [TFC004]\n"}),
     nameOf);
 

@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
                "{\"op\": \"softmax\"}"}},
              "s.json:28:14: /heads/pooler/steps/0/op: expected take, dense, "
              "norm, logits, split, act, pool, scale, adaptive_logits, "
-             "activation_unit, truncate or l2_normalize "
+             "activation_unit, probe, truncate or l2_normalize "
              "(softmax is not supported by this tfc), got \"softmax\" "
              "[TFC090]\n"},
         Case{
