@@ -39,7 +39,7 @@ LEFT_OUT = {
     r".*\.(attn|cross)\.latent($|[.=]).*": "of DeepSeek's golden models and "
                                           "of drawn ones of its families",
     r".*\.cross\.post_norm[.=].*": "as those of the other sublayers",
-    r".*\.(rotary\.grid|steps\.probe|steps=probe)($|[.=]).*":
+    r".*\.steps\.(probe($|[.=]).*|op=probe)|.*\.rotary\.grid($|[.=]).*":
         "of pictures of one size; golden models and drawn ones of families "
         "have them",
 }
