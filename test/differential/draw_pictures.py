@@ -8,18 +8,11 @@ CLASSES = {
     "vitmsn": ("ViTMSNModel", "ViTMSNForImageClassification"),
     "ijepa": ("IJepaModel", "IJepaForImageClassification"),
     "dinov2": ("Dinov2Model",),
-    "dinov2registers": ("Dinov2WithRegistersModel",),
     "siglipvision": ("SiglipVisionModel",),
-    "dinov3": ("DINOv3ViTModel",),
-    "metaclipvision": ("MetaClip2VisionModel",
-                       "MetaClip2VisionModelWithProjection"),
     "clipvision": ("CLIPVisionModel", "CLIPVisionModelWithProjection")}
 CONFIGS = {"vit": "ViTConfig", "deit": "DeiTConfig", "vitmsn": "ViTMSNConfig",
            "ijepa": "IJepaConfig", "dinov2": "Dinov2Config",
-           "dinov2registers": "Dinov2WithRegistersConfig",
            "siglipvision": "SiglipVisionConfig",
-           "dinov3": "DINOv3ViTConfig",
-           "metaclipvision": "MetaClip2VisionConfig",
            "clipvision": "CLIPVisionConfig"}
 # Those that take a mask, and how many tokens they have in front of patches.
 MASKED = {"vit": 1, "deit": 2, "vitmsn": 1, "dinov2": 1}
@@ -49,7 +42,7 @@ def draw_case(random, cls):
             "rows": make_rows([random.randint(1, grid * grid)
                                for _ in range(random.randint(1, 3))], grid,
                               MASKED.get(family_of(cls), 1)),
-            "registers": random.randint(1, 5),
+            "ratio": random.randint(1, 3),
             "gated": random.random() < 0.5,
             "given_mask": random.random() < 0.5, "generate": 0,
             "dtype": random.choice(("float32", "float32", "float16",
@@ -70,22 +63,14 @@ def make_config(hf, case):
                 intermediate_size=case["inner"], hidden_act=case["act"],
                 image_size=case["grid"] * case["side"],
                 patch_size=case["side"], num_channels=case["channels"])
-    if family == "dinov3":
-        # Pairs of columns for either side of a picture.
-        keys.update(hidden_size=case["heads"] * 4 * (1 + case["registers"]),
-                    key_bias=case["bias"], mlp_bias=not case["bias"],
-                    use_gated_mlp=case["gated"],
-                    num_register_tokens=case["registers"] - 1)
-    elif family in ("clipvision", "metaclipvision"):
+    if family == "clipvision":
         keys["projection_dim"] = case["projection"]
     elif family == "siglipvision":
         keys["vision_use_head"] = case["gated"]
-    elif family.startswith("dinov2"):
+    elif family == "dinov2":
         del keys["intermediate_size"]
-        keys.update(qkv_bias=case["bias"], mlp_ratio=1 + case["registers"] % 3,
+        keys.update(qkv_bias=case["bias"], mlp_ratio=case["ratio"],
                     use_swiglu_ffn=case["gated"])
-        if family == "dinov2registers":
-            keys["num_register_tokens"] = case["registers"]
     else:
         keys.update(qkv_bias=case["bias"], num_labels=case["labels"])
     return getattr(hf, CONFIGS[family])(**keys)
@@ -106,7 +91,7 @@ def smaller(case):
     for key, value in (("layers", 1), ("heads", 1), ("side", 1),
                        ("channels", 1), ("inner", 7), ("dtype", "float32"),
                        ("given_mask", False), ("shards", False),
-                       ("gated", False), ("registers", 1),
+                       ("gated", False), ("ratio", 1),
                        ("threads", 1), ("act", "relu")):
         if case[key] != value:
             yield dict(case, **{key: value})

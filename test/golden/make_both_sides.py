@@ -38,7 +38,8 @@ def write(out):
                 **decoder(head_dim=14, num_hidden_layers=3, sliding_window=5,
                           use_bidirectional_attention=True, layer_types=[
                               "sliding_attention", "full_attention",
-                              "sliding_attention"])), SOME + ("one", "longest")))):
+                              "sliding_attention"])),
+             SOME + ("one", "longest")))):
         if not out.wants(name):
             continue
         model = build(cls, made, 301 + seed)
