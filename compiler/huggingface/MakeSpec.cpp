@@ -64,8 +64,9 @@ public:
 
   Json run(const std::set<std::string> &decided) {
     bool generates = findsGenerator();
-    if (root.find("both_sides")) {
-      source.bothSides = !readCausal(source, generates);
+    const Json *sides = root.find("both_sides");
+    if (sides) {
+      source.bothSides = !readCausal(source, *sides, generates);
       make.bothSides = source.bothSides;
     }
     family::readCommonKeys(source.config, root.at({"spec", "kind"})->text,
@@ -76,8 +77,8 @@ public:
     addOutputs();
     addIgnored();
     addTokensOf(generates);
-    if (source.bothSides) {
-      makeEncoder(made);
+    if (sides) {
+      setCausal(made, !source.bothSides);
     }
     return std::move(made);
   }
@@ -121,7 +122,9 @@ private:
   void checkExpectations() {
     for (const spec::Member &entry : membersOf(root.find("expect"))) {
       if (const Json *each = entry.value.find("each")) {
-        family::expectLayerTypes(source.config, each->text);
+        const Json *why = entry.value.find("why");
+        family::expectLayerTypes(source.config, each->text, entry.key,
+                                 why ? why->text : "");
         continue;
       }
       expect(entry.key, entry.value.items.at(0), entry.value.items.at(1).text);

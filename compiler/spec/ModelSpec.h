@@ -32,6 +32,14 @@ struct Position {
   int64_t rows = 0;
   int64_t offset = 0;
   std::optional<Sinusoid> sinusoid;
+  /// Of a grid, the position being the number of a place in it, the last axis
+  /// counted first: each axis has a table, whose rows are side by side in that
+  /// of a position, "encoder.embeddings.position.0.weight" and so on (Kitaev et
+  /// al. 2020, arXiv:2001.04451). `rows` is how many places there are.
+  struct Axis {
+    int64_t rows = 0, width = 0;
+  };
+  std::vector<Axis> axes;
 };
 
 /// An extra table, or a second look-up in the token table. Without a default,
@@ -189,7 +197,14 @@ struct LayerInputs {
 /// * Its sublayers but a layer_input make y of p_a.
 /// * It gives x_i = p_i + (1 + (correct m(y))_i) (y - p_a).
 /// * What its layer_input makes of x_a is added to all of them but stream 0.
+///
+/// Or, where they are `reversible`, two streams that both begin with the
+/// embeddings (Kitaev et al. 2020, arXiv:2001.04451): what the first sublayer
+/// of a layer, the third and so on make of stream 1 is added to stream 0, and
+/// what the others make of that to stream 1. The layers' result is both, side
+/// by side.
 struct Streams {
+  bool reversible = false;
   int64_t count = 2, active = 0;
   Norm norm;
   double routerScale = 1;
@@ -208,6 +223,10 @@ struct Stack {
   std::optional<Norm> finalNorm;
   /// The self-attention of each layer, in their order; null where it has none.
   std::vector<const Attention *> selfAttentions() const;
+  /// How wide the rows of its result are.
+  int64_t resultWidth(int64_t hidden) const {
+    return streams && streams->reversible ? 2 * hidden : hidden;
+  }
 };
 
 /// The self-attention of a layer; null where it has none.

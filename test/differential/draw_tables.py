@@ -82,7 +82,7 @@ AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet",
                  "prelayernorm", "xlmrobertaxl", "esm", "longformer")
 WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "flaubert", "modernbert",
                  "eurobert", "bertgeneration", "esm", "ultrabert",
-                 "privacyfilter", "esmc")
+                 "privacyfilter", "esmc", "reformer")
 # Columns of encoders that turn in pairs.
 TURNING = ("nomic", "modernbert", "roformer", "eurobert", "gte", "esm",
            "jina3", "ultrabert", "privacyfilter", "esmc")
@@ -315,6 +315,8 @@ def encoder_config(hf, family, case):
         return privacy_filter(hf, case, keys)
     if family == "xlnet":
         return draw_relatives.xlnet_config(hf, case, keys)
+    if family == "reformer":
+        return draw_relatives.reformer_config(hf, case, keys)
     if family in ("xlm", "flaubert"):
         return getattr(hf, stem + "Config")(
             emb_dim=case["hidden"], n_layers=case["layers"],

@@ -226,8 +226,8 @@ std::set<std::string> family::keysOf(const Table &table) {
       keys.insert(member.key);
     }
   }
-  if (table.root.find("both_sides")) {
-    keys.insert("is_causal");
+  if (const Json *key = table.root.find("both_sides")) {
+    keys.insert(key->isObject() ? key->find("key")->text : "is_causal");
   }
   const Json *ignored = table.root.find("ignore_keys");
   for (const Json &key : ignored ? ignored->items : std::vector<Json>()) {

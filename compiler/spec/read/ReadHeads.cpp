@@ -53,6 +53,11 @@ void SpecReader::readHead(const std::string &name, const Json &json) {
   head.from = wordOf(json, "from", "");
   Result result;
   result.width = model.hidden;
+  for (const Stack *each : model.stacks()) {
+    if (each->name == head.from) {
+      result.width = each->resultWidth(model.hidden);
+    }
+  }
   if (auto it = results.find(head.from); it != results.end()) {
     result = it->second;
     if (!result.parts.empty()) {

@@ -106,6 +106,11 @@ private:
   int64_t readPositionIds(const Json &position, Position &result);
   void readSinusoid(const Json &position, Position &result);
   void checkSinusoid(const Json &embeddings);
+  // ReadAxes.cpp
+  void readAxes(const Json &position, Position &result);
+  void checkAxes(const Json &embeddings);
+  void refuseKeys(const Json &json, std::initializer_list<const char *> keys,
+                  const std::string &why);
   void readPositionBias(const Json *bias);
   void readSegment(const Json &segment);
   void readProjection(const Json &embeddings);
