@@ -44,7 +44,7 @@ COUNTING = ("mpnet", "modernbert", "deberta", "deberta-v2", "nezha",
             "big_bird", "xlnet", "clip_text_model", "longformer")
 # What makes a token depend on those before it, or on their number.
 RULES = {"no_repeat_ngram_size", "repetition_penalty", "min_length",
-         "min_new_tokens"}
+         "min_new_tokens", "timestamp_begin"}
 
 
 # Decibels between an output and its rounding noise, by what keys and values are
