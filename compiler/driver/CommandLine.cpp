@@ -65,6 +65,9 @@ struct CommandLine {
   cl::SubCommand compareCommand{
       "compare-batches", "whether answers depend on who else asks, of a model "
                          "or of any server (needs the Python package)"};
+  cl::SubCommand transcribeCommand{
+      "transcribe", "what is said in WAV files, and when (needs the Python "
+                    "package)"};
 
   cl::opt<bool> force{"force",
                       cl::desc("replace a file that tfc did not write; an "
@@ -448,7 +451,8 @@ struct CommandLine {
             &serveCommand,
             &replayCommand,
             &chatCommand,
-            &compareCommand};
+            &compareCommand,
+            &transcribeCommand};
   }
 
   int fail(const Twine &message) {
@@ -663,7 +667,7 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
 int tfc::runTfc(int argc, char **argv) {
   StringRef command = argc > 1 ? argv[1] : "";
   if (command == "serve" || command == "replay" || command == "chat" ||
-      command == "compare-batches") {
+      command == "compare-batches" || command == "transcribe") {
     return runPython({argv + 1, argv + argc});
   }
   registerTfcPasses();
