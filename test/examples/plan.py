@@ -103,6 +103,13 @@ NOT_RUN = {
             "application/json' -d '{\"prompt\": \"Once\", "
             "\"temperature\": 1, \"receipt\": true}' > answer.json",
             "tfc replay answer.json --model examples/models/stories-tiny")
+    } | {
+        command: "test/python/transcriptions_test.py does that, with a model "
+                 "and sounds that it makes"
+        for command in (
+            "tfc serve DIR",
+            "curl localhost:8000/v1/audio/transcriptions -F file=@speech.wav "
+            "-F response_format=srt")
     },
     "docs/trust.md": {
         "python3 test/reduce/tfc_reduce.py --tfc build/dev/bin/tfc model.json "
