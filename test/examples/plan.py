@@ -25,6 +25,9 @@ SLOW = {
         "(cd build/release && cpack -G DEB)",
         "cmake --install build/release --prefix build/installed",
         "apt-get install -y g++-aarch64-linux-gnu",
+        "apt-get install -y g++-riscv64-linux-gnu",
+        "cmake --preset riscv64 -DTFC_BUILD_TESTS=OFF && "
+        "cmake --build --preset riscv64",
         "cmake --preset release-aarch64 && "
         "cmake --build --preset release-aarch64",
         "(cd build/release-aarch64 && cpack -G DEB)",

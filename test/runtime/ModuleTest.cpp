@@ -607,6 +607,23 @@ TEST(Module, NamesEveryInstructionSetThatAnArmLacks) {
   EXPECT_EQ(machineFeatures(none), uint64_t(TFC_FEATURE_ARM_DOTPROD));
 }
 
+TEST(Module, NamesTheVectorsThatARiscvLacks) {
+  constexpr uint64_t all = TFC_FEATURE_RISCV_V | TFC_FEATURE_RISCV_ZVL256B |
+                           TFC_FEATURE_RISCV_ZVL512B;
+  CpuWords cpu;
+  cpu.isa = TFC_ISA_RISCV64;
+  for (auto [bits, has, lacks] :
+       {std::tuple<uint64_t, uint64_t, const char *>{0, 0,
+                                                     "v, zvl256b, zvl512b"},
+        {128, TFC_FEATURE_RISCV_V, "zvl256b, zvl512b"},
+        {256, TFC_FEATURE_RISCV_V | TFC_FEATURE_RISCV_ZVL256B, "zvl512b"},
+        {1024, all, "an unknown instruction set"}}) {
+    cpu.vectorBits = bits;
+    EXPECT_EQ(machineFeatures(cpu), has) << bits;
+    EXPECT_EQ(missingFeatures(all, cpu), lacks) << bits;
+  }
+}
+
 TEST(Module, AgreesWithTheCompilerAboutThisMachine) {
 #if defined(__x86_64__)
   __builtin_cpu_init();

@@ -326,7 +326,12 @@ typedef struct {
 
 /* What a program's instructions are. Hosts pass over those that they do not
  * know. */
-enum { TFC_ISA_X86_64 = 0, TFC_ISA_CUDA = 1, TFC_ISA_AARCH64 = 2 };
+enum {
+  TFC_ISA_X86_64 = 0,
+  TFC_ISA_CUDA = 1,
+  TFC_ISA_AARCH64 = 2,
+  TFC_ISA_RISCV64 = 3
+};
 
 /* Where a program's pointers point. */
 enum { TFC_MEMORY_HOST = 0, TFC_MEMORY_DEVICE = 1 };
@@ -356,6 +361,14 @@ enum {
   TFC_FEATURE_ARM_I8MM = 2,    /* products of matrices of bytes */
   TFC_FEATURE_ARM_BF16 = 4,    /* products of bf16, of pairs and of matrices */
   TFC_FEATURE_ARM_SVE2 = 8
+};
+
+/* What a program of riscv64 needs beyond RV64GC: bits of their own, too. The
+ * vector extension, version 1.0, and the fewest bits of its registers. */
+enum {
+  TFC_FEATURE_RISCV_V = 1,       /* 128 */
+  TFC_FEATURE_RISCV_ZVL256B = 2, /* 256 */
+  TFC_FEATURE_RISCV_ZVL512B = 4  /* 512 */
 };
 
 /* What a CUDA program needs: the compute capability, 10 x major + minor, at

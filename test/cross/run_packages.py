@@ -77,7 +77,9 @@ def main():
                         help="the build folder of the preset aarch64")
     options = parser.parse_args()
     build = os.path.abspath(options.cross)
-    cross.skip_without_tools()
+    arm = cross.find_machine("aarch64")
+    cross.skip_without_tools(arm)
+    run_here = cross.qemu(arm, "max")
     with tempfile.TemporaryDirectory(prefix="tfc-arm64-") as scratch:
         prefix = unpack(build, scratch)
         user = os.path.join(scratch, "user")
@@ -90,14 +92,12 @@ def main():
         for name, folder in (("deb", os.path.join(prefix, "lib")),
                              ("wheel", wheel_library(build, scratch))):
             if folder:
-                said[name] = run(
-                    "qemu-aarch64", "-L", cross.LIBRARIES, "-cpu", "max", "-E",
-                    f"LD_LIBRARY_PATH={folder}", user, library, MODEL)
+                said[name] = run(*run_here, "-E", f"LD_LIBRARY_PATH={folder}",
+                                 user, library, MODEL)
         if len(set(said.values())) != 1 or not said["deb"].strip():
             sys.exit(f"expected one text, got {said}")
         # The programs beside it.
-        text = run("qemu-aarch64", "-L", cross.LIBRARIES, "-cpu", "max",
-                   os.path.join(prefix, "bin", "tfc-run"), "--help")
+        text = run(*run_here, os.path.join(prefix, "bin", "tfc-run"), "--help")
         if "--weights" not in text:
             sys.exit(f"expected tfc-run's help, got {text!r}")
         print(", ".join(said), "say", repr(said["deb"][:60]))
