@@ -252,6 +252,8 @@ enum {
 };
 #if FAKE_HEAD_ROWS
 #define HEAD_FLAGS TFC_PORT_HEAD_ROWS
+#elif FAKE_GREATEST
+#define HEAD_FLAGS TFC_PORT_GREATEST
 #else
 #define HEAD_FLAGS 0
 #endif

@@ -39,6 +39,8 @@ struct ScoreRules {
 
   /// Whether scores can differ from what they were.
   bool changesNothing() const;
+  /// Whether the token is that of the greatest score, as the model has them.
+  bool isGreatest() const { return !isSampled && changesNothing(); }
 };
 
 /// The sequence so far, as Hugging Face's input_ids have it: padding included.
