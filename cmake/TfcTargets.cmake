@@ -44,7 +44,8 @@ function(tfc_link_mlir name)
                      ${LLVM_LIBRARY_DIR}/libLLVM*.a)
   list(FILTER archives EXCLUDE REGEX "libMLIR(CAPI|.*Test)")
   target_link_libraries(${name} PRIVATE
-    ${LLVM_LIBRARY_DIR}/liblldELF.a ${LLVM_LIBRARY_DIR}/liblldCommon.a
+    ${LLVM_LIBRARY_DIR}/liblldELF.a ${LLVM_LIBRARY_DIR}/liblldMachO.a
+    ${LLVM_LIBRARY_DIR}/liblldCommon.a
     ${archives} -l:libzstd.a -l:libz.a Threads::Threads ${CMAKE_DL_LIBS})
   # Equal functions are one, as where LLVM is built for Windows: a sixth less.
   target_link_options(${name} PRIVATE -Wl,--gc-sections -Wl,--icf=all)

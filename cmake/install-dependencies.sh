@@ -17,9 +17,10 @@ packages=(
   zlib1g-dev libzstd-dev
 )
 
-# Tests that skip without these are not skipped in CI: libraries for Arm.
+# Tests that skip without these are not skipped in CI: libraries for Arm and
+# RISC-V.
 if [ -n "${CI:-}" ]; then
-  packages+=(qemu-user g++-aarch64-linux-gnu)
+  packages+=(qemu-user g++-aarch64-linux-gnu g++-riscv64-linux-gnu)
 fi
 
 missing=()

@@ -144,10 +144,11 @@ LogicalResult AttentionOp::verify() {
     return emitOpError() << "expected slopes with rounded_slopes, got none";
   }
   // attention_c17
-  bool isPlain = getMask() == Mask::Bidirectional && !getLeft() &&
-                 !getRight() && !getCap();
-  if (failed(
-          expectSparse(*this, getSparseBlock(), getRandomBlocks(), isPlain))) {
+  bool isPlain = !getLeft() && !getRight() && !getCap();
+  if (failed(expectSparse(*this,
+                          {getSparseBlock(), getRandomBlocks(),
+                           getBlocksBefore(), getBlocksAfter()},
+                          getMask(), isPlain))) {
     return failure();
   }
   // attention_c18, attention_c19

@@ -89,6 +89,13 @@ def Transformer_AttentionOp
     see blocks 0, b - 1, b, b + 1 and the last one, and ln(1 + R) is added to the
     scores of block 0, in whose place all random blocks are.
 
+    With `sparse_block` S, `blocks_before` B and `blocks_after` A those of block b
+    see blocks b - B to b + A (Kitaev et al. 2020, arXiv:2001.04451). Where they
+    are causal, these are the ones before position i + 1. Otherwise blocks are a
+    circle: block -1 is the last one, and the first one is behind the last. Of two
+    blocks the other one is then on both sides, if B and A are 1, and ln(2) is
+    added to its scores. A token behind the last key is of its block.
+
     With `sinks` s a softmax has one more score, `s[h]`, whose value is zero: it
     takes its part of the weights and gives nothing. With relative_keys they may
     be `s[t,h]`, of each token, as `transformer.memory_sinks` makes them.
@@ -128,9 +135,10 @@ def Transformer_AttentionOp
       and max_distance, below 2^30, is more than span / 2 + 1.
     * C16. odd_span is there with a span and without max_distance only;
       rounded_slopes with slopes.
-    * C17. there are random_blocks exactly if there is a sparse_block, both
-      below 2^20, the block from 1 on; then the mask is bidirectional, without
-      window and cap.
+    * C17. there are random_blocks, or blocks_before and blocks_after, exactly if
+      there is a sparse_block, which is in [1, 2^20); random_blocks are below
+      2^20, the others 0 or 1. Then there is no window and no cap, and with
+      random_blocks the mask is bidirectional, with causal no block is after.
     * C18. query_bias, relative_bias and segment_bias are num_heads * head_dim
       long; there is a relative_bias with relative_keys only, and a segment_bias
       with segments only.
@@ -168,6 +176,8 @@ def Transformer_AttentionOp
                        UnitAttr:$odd_span, UnitAttr:$rounded_slopes,
                        OptionalAttr<I64Attr>:$sparse_block,
                        OptionalAttr<I64Attr>:$random_blocks,
+                       OptionalAttr<I64Attr>:$blocks_before,
+                       OptionalAttr<I64Attr>:$blocks_after,
                        OptionalAttr<TypeAttr>:$factors);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{

@@ -11,7 +11,8 @@ def Transformer_IsaEnum
     : Transformer_Enum<"Isa", "what a program's instructions are", [
         I32EnumAttrCase<"X86_64", 0, "x86_64">,
         I32EnumAttrCase<"Cuda", 1, "cuda">,
-        I32EnumAttrCase<"Aarch64", 2, "aarch64">]>;
+        I32EnumAttrCase<"Aarch64", 2, "aarch64">,
+        I32EnumAttrCase<"Riscv64", 3, "riscv64">]>;
 def Transformer_IsaParameter : EnumParameter<Transformer_IsaEnum> {
   let defaultValue = "::tfc::transformer::Isa::X86_64";
 }

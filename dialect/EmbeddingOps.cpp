@@ -50,6 +50,15 @@ LogicalResult EmbeddingOp::verify() {
     return emitOpError() << "expected beyond alone, in [0, " << rows
                          << ") (the rows of the table), got " << *beyond;
   }
+  // embedding_c5
+  std::optional<int64_t> every = getEvery();
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (every && (offset != 0 || getOptional() || first || getGiven() || beyond ||
+                *every < 1 || *every > kMost / rows)) {
+    return emitOpError() << "expected every alone, at least 1 and below 2^31 "
+                            "times the rows, got "
+                         << *every;
+  }
   return success();
 }
 

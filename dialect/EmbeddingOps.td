@@ -26,6 +26,11 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_Wide
     of that number: of a table that has no rows of their own for the last
     tokens.
 
+    With `every` E, E ids in turn have a row, and behind the last row comes the
+    first one again: `y[t,:] = table[(ids[t] / E) mod rows, :]`. That is how an
+    axis of positions has a table of its own (Kitaev et al. 2020,
+    arXiv:2001.04451).
+
     ```mlir
     %y = transformer.embedding %ids, %table
            : tensor<?xi32>, tensor<97x104xf32>
@@ -40,16 +45,19 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_Wide
       and the last row's id below 2^31.
     * C3. given, which has none of these beside it, is as wide as the table.
     * C4. beyond, which has none of these beside it, is a row of the table.
+    * C5. every, which has none of these beside it, is in [1, 2^31); and so is
+      every times the rows.
   }];
   let arguments = (ins Transformer_Ids:$ids, Transformer_StoredMatrix:$table,
                        Optional<Transformer_Rows>:$given,
                        DefaultValuedAttr<I64Attr, "0">:$offset,
                        UnitAttr:$optional, OptionalAttr<I64Attr>:$first,
-                       OptionalAttr<I64Attr>:$beyond);
+                       OptionalAttr<I64Attr>:$beyond,
+                       OptionalAttr<I64Attr>:$every);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $ids `,` $table (`given` $given^ `of` type($given))? (`optional` $optional^)?
-    (`from` $first^)? (`beyond` $beyond^)? attr-dict `:` type($ids) `,` type($table)
+    (`from` $first^)? (`beyond` $beyond^)? (`every` $every^)? attr-dict `:` type($ids) `,` type($table)
     `` custom<RowsOfTable>(type($result), ref(type($ids)), ref(type($table)))
   }];
 }

@@ -235,23 +235,36 @@ LogicalResult tfc::transformer::expectFactors(Operation *op,
 }
 
 LogicalResult tfc::transformer::expectSparse(Operation *op,
-                                             std::optional<uint64_t> block,
-                                             std::optional<uint64_t> random,
-                                             bool isPlain) {
+                                             const SparseBlocks &blocks,
+                                             Mask mask, bool isPlain) {
   constexpr uint64_t kMost = 1 << 20;
-  if (block.has_value() != random.has_value()) {
-    return op->emitOpError() << "expected sparse_block and random_blocks or "
-                                "none of them, got one";
+  bool isLocal = blocks.before && blocks.after;
+  bool isWhole = blocks.random ? !blocks.before && !blocks.after
+                               : bool(blocks.before) == bool(blocks.after);
+  if (!isWhole || bool(blocks.block) != (blocks.random || isLocal)) {
+    return op->emitOpError() << "expected a sparse_block and random_blocks, or "
+                                "blocks_before and blocks_after, or none of "
+                                "them, got others";
   }
-  if (block && (*block < 1 || *block >= kMost || *random >= kMost)) {
+  if (!blocks.block) {
+    return success();
+  }
+  uint64_t random = blocks.random.value_or(0);
+  if (*blocks.block < 1 || *blocks.block >= kMost || random >= kMost) {
     return op->emitOpError() << "expected a sparse_block from 1 on and "
                                 "random_blocks, both below 2^20, got "
-                             << *block << " and " << *random;
+                             << *blocks.block << " and " << random;
   }
-  if (block && !isPlain) {
-    return op->emitOpError() << "expected bidirectional attention without "
-                                "window and cap with a sparse_block, got "
-                                "another";
+  if (isLocal && (*blocks.before > 1 || *blocks.after > 1)) {
+    return op->emitOpError() << "expected blocks_before and blocks_after of 0 "
+                                "or 1, got "
+                             << *blocks.before << " and " << *blocks.after;
+  }
+  bool seesBack = mask == Mask::Causal;
+  if (!isPlain || (seesBack && (!isLocal || *blocks.after > 0))) {
+    return op->emitOpError()
+           << "expected attention without window and cap with a sparse_block, "
+              "bidirectional with random_blocks or blocks_after, got another";
   }
   return success();
 }

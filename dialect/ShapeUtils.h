@@ -112,11 +112,16 @@ mlir::LogicalResult expectFactors(mlir::Operation *op,
                                   std::optional<mlir::Type> factors,
                                   bool hasRelative, CacheType cache);
 
-/// Block-sparse attention has both its numbers, in their ranges, and is plain:
-/// bidirectional, without window and cap.
+/// What block-sparse attention says of its blocks.
+struct SparseBlocks {
+  std::optional<uint64_t> block, random, before, after;
+};
+
+/// Block-sparse attention has the numbers of one kind, in their ranges, and is
+/// plain: without window and cap.
 mlir::LogicalResult expectSparse(mlir::Operation *op,
-                                 std::optional<uint64_t> block,
-                                 std::optional<uint64_t> random, bool isPlain);
+                                 const SparseBlocks &blocks, Mask mask,
+                                 bool isPlain);
 
 } // namespace tfc::transformer
 

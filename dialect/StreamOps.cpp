@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace tfc::transformer;
@@ -64,6 +65,38 @@ LogicalResult MatchMagnitudeOp::verify() {
   if (!floor.isFinite() || floor.isNegative() || floor.isZero()) {
     return emitOpError() << "expected floor to be positive and finite, got "
                          << floor.convertToDouble();
+  }
+  return success();
+}
+
+//===-- join_columns ------------------------------------------------------===//
+
+LogicalResult JoinColumnsOp::inferReturnTypes(MLIRContext *,
+                                              std::optional<Location> location,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  if (adaptor.getInputs().empty()) {
+    return emitOptionalError(location,
+                             "expected at least two inputs, got none");
+  }
+  std::optional<int64_t> width = 0;
+  for (Value input : adaptor.getInputs()) {
+    width = llvm::checkedAdd<int64_t>(*width, widthOf(input));
+    if (!width) {
+      return emitOptionalError(location,
+                               "expected fewer columns, got more than can be "
+                               "counted");
+    }
+  }
+  types.push_back(rowsOfWidth(adaptor.getInputs().front().getType(), *width));
+  return success();
+}
+
+LogicalResult JoinColumnsOp::verify() {
+  // join_columns_c1
+  if (getInputs().size() < 2) {
+    return emitOpError() << "expected at least two inputs, got "
+                         << getInputs().size();
   }
   return success();
 }

@@ -71,4 +71,29 @@ def Transformer_MatchMagnitudeOp
   }];
 }
 
+def Transformer_JoinColumnsOp
+    : Transformer_ValueOp<"join_columns", [Transformer_RoundsRows]> {
+  let summary = "rows side by side";
+  let description = [{
+    `y[t,:] = [x_0[t,:], x_1[t,:], ...]`: what streams of rows are behind the last
+    layer, or what tables of several axes have for a position (Kitaev et al. 2020,
+    arXiv:2001.04451).
+
+    ```mlir
+    %y = transformer.join_columns %a, %b
+           : (tensor<?x26xf32>, tensor<?x10xf32>) -> tensor<?x36xf32>
+    ```
+
+    Shapes: inputs `[T, W_i]`, result `[T, W_0 + W_1 + ...]`.
+
+    Constraints:
+    * C1. there are at least two inputs.
+  }];
+  let arguments = (ins Variadic<Transformer_Rows>:$inputs);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $inputs attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 #endif // TFC_DIALECT_STREAMOPS

@@ -117,9 +117,11 @@ LogicalResult PagedAttentionOp::verify() {
     }
   }
   // paged_attention_c11
-  bool isPlain = getMask() == Mask::Bidirectional && !hasWindow && !getCap();
-  if (failed(
-          expectSparse(*this, getSparseBlock(), getRandomBlocks(), isPlain))) {
+  bool isPlain = !hasWindow && !getCap();
+  if (failed(expectSparse(*this,
+                          {getSparseBlock(), getRandomBlocks(),
+                           getBlocksBefore(), getBlocksAfter()},
+                          getMask(), isPlain))) {
     return failure();
   }
   // paged_attention_c12, paged_attention_c13

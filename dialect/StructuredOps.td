@@ -54,8 +54,8 @@ def Transformer_PagedAttentionOp
     elements of `init`. `distance_rows[M + d]` is the row of `relative_keys`,
     `relative_queries` and `relative_values` for a key that is d in [-M, M]
     before the query: the same for the last 16 at each end, and for all farther
-    ones. `rounded_slopes`, `sparse_block`, `random_blocks` and `factors` are
-    those of `transformer.attention`, and so are `query_bias`, `relative_bias`,
+    ones. `rounded_slopes`, `sparse_block`, `random_blocks`, `blocks_before`,
+    `blocks_after` and `factors` are those of `transformer.attention`, and so are `query_bias`, `relative_bias`,
     `segments`, `segment_bias` and `types`.
 
     Constraints:
@@ -75,8 +75,10 @@ def Transformer_PagedAttentionOp
       exactly if there are relative_keys, relative_queries or relative_values;
       those are num_heads * head_dim or head_dim wide, and the cache has
       num_heads kv_heads.
-    * C11. there are random_blocks exactly if there is a sparse_block; then the
-      mask is bidirectional, without window and cap.
+    * C11. there are random_blocks, or blocks_before and blocks_after, exactly if
+      there is a sparse_block, all in the ranges of `transformer.attention`; then
+      there is no window and no cap, and with random_blocks the mask is
+      bidirectional, with causal no block is after.
     * C12. query_bias, relative_bias and segment_bias are num_heads * head_dim
       long; there is a relative_bias with relative_keys only, and a segment_bias
       with segments only.
@@ -109,6 +111,8 @@ def Transformer_PagedAttentionOp
                        UnitAttr:$rounded_slopes,
                        OptionalAttr<I64Attr>:$sparse_block,
                        OptionalAttr<I64Attr>:$random_blocks,
+                       OptionalAttr<I64Attr>:$blocks_before,
+                       OptionalAttr<I64Attr>:$blocks_after,
                        OptionalAttr<TypeAttr>:$factors);
   let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{

@@ -25,7 +25,8 @@ OF_PYTHON = {"chat": "tfc chat [options] HF_DIR",
              "compare-batches": "tfc compare-batches --texts FILE [options] "
                                 "[HF_DIR]",
              "replay": "tfc replay [options] RECEIPT --model HF_DIR",
-             "serve": "tfc serve [options] HF_DIR [HF_DIR...]"}
+             "serve": "tfc serve [options] HF_DIR [HF_DIR...]",
+             "transcribe": "tfc transcribe [options] HF_DIR FILE.wav..."}
 # What a command's options do not say of themselves.
 BEHIND = {"run": [".PP", "It takes the options of", ".BR tfc\\-run (1),",
                   "too."]}

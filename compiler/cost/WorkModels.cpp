@@ -112,6 +112,14 @@ struct AttentionModel
       int64_t place = past + token;
       int64_t low = std::max<int64_t>(0, place - *left);
       int64_t high = std::min(keys, place + *right + 1);
+      if (attention.getBlocksBefore()) {
+        // A circle's seam joins as many.
+        auto size = static_cast<int64_t>(*attention.getSparseBlock());
+        auto before = static_cast<int64_t>(*attention.getBlocksBefore());
+        auto after = static_cast<int64_t>(*attention.getBlocksAfter());
+        low = std::max<int64_t>(0, (place / size - before) * size);
+        high = std::min(high, (place / size + after + 1) * size);
+      }
       if (cache.isCross()) {
         low = 0;
         high = keys;

@@ -65,6 +65,9 @@ struct CommandLine {
   cl::SubCommand compareCommand{
       "compare-batches", "whether answers depend on who else asks, of a model "
                          "or of any server (needs the Python package)"};
+  cl::SubCommand transcribeCommand{
+      "transcribe", "what is said in WAV files, and when (needs the Python "
+                    "package)"};
 
   cl::opt<bool> force{"force",
                       cl::desc("replace a file that tfc did not write; an "
@@ -114,12 +117,12 @@ struct CommandLine {
                "(with --dtype bf16), cpu:x86-64-v3+avxvnni, "
                "cpu:x86-64-v4+vnni and cpu:x86-64-v4+amx-int8 (with --dtype "
                "int8 and int4), cpu:armv8-a (any 64-bit Arm; a library is of "
-               "x86-64 or "
-               "of aarch64), cpu:armv8-a+dotprod (with --dtype int8 and int4), "
-               "or "
-               "LLVM's name of a CPU, as cpu:znver4 or cpu:neoverse-n1, which "
-               "is its level "
-               "with the tile sizes that are fast there; cuda, which is "
+               "one kind of machine), cpu:armv8-a+dotprod (with --dtype int8 "
+               "and int4), cpu:rv64gcv (any 64-bit RISC-V with vectors), "
+               "cpu:rv64gcv+zvl256b and cpu:rv64gcv+zvl512b (of registers that "
+               "long), or LLVM's name of a CPU, as cpu:znver4 or "
+               "cpu:neoverse-n1, which is its level with the tile sizes that "
+               "are fast there (cpu:apple-m1: for macOS); cuda, which is "
                "cuda:sm_80, or a later architecture of NVIDIA's GPUs; "
                "several, with "
                "commas between, are as many programs of the library, "
@@ -448,7 +451,8 @@ struct CommandLine {
             &serveCommand,
             &replayCommand,
             &chatCommand,
-            &compareCommand};
+            &compareCommand,
+            &transcribeCommand};
   }
 
   int fail(const Twine &message) {
@@ -663,7 +667,7 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
 int tfc::runTfc(int argc, char **argv) {
   StringRef command = argc > 1 ? argv[1] : "";
   if (command == "serve" || command == "replay" || command == "chat" ||
-      command == "compare-batches") {
+      command == "compare-batches" || command == "transcribe") {
     return runPython({argv + 1, argv + argc});
   }
   registerTfcPasses();

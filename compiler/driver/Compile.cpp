@@ -402,9 +402,12 @@ llvm::Error Compiler::writeObjects(const std::string &output) const {
     objects.push_back(program->object());
     members.push_back({program->pipeline.target.programName(), objects.back()});
   }
+  // All programs are of one machine.
+  Machine machine = programs.front()->pipeline.target.machine;
   return options.emit == "archive"
              ? writeArchive(members, output)
-             : linkLibrary(objects, output, !options.sanitize.empty());
+             : linkLibrary(objects, output, machineInfo(machine).format,
+                           !options.sanitize.empty());
 }
 
 std::string Compiler::describe() const {

@@ -123,7 +123,11 @@ static void print(const spec::Attention &attn, raw_ostream &os) {
   if (attn.relative) {
     os << ", relative terms";
   }
-  if (attn.sparse) {
+  if (attn.sparse && attn.sparse->isLocal) {
+    os << ", blocks of " << attn.sparse->block << " that see "
+       << attn.sparse->before << " before and " << attn.sparse->after
+       << " after";
+  } else if (attn.sparse) {
     os << ", blocks of " << attn.sparse->block << " and " << attn.sparse->random
        << " random ones";
   }

@@ -1,4 +1,4 @@
-// `tfc serve`, `tfc chat`, `tfc compare-batches`: commands of the package.
+// `tfc serve`, `tfc chat`, `tfc transcribe`: commands of the package.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/PythonCommand.h"
 

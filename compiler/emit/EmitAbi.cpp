@@ -10,6 +10,7 @@
 #include "compiler/support/ClearStatistics.h"
 #include "compiler/support/HashText.h"
 #include "compiler/support/PassOptions.h"
+#include "compiler/target/Machines.h"
 #include "dialect/LayerFunctions.h"
 #include "dialect/PackedLayout.h"
 #include "dialect/TransformerDialect.h"
@@ -287,7 +288,15 @@ struct EmitAbiPass : tfc::impl::EmitAbiPassBase<EmitAbiPass> {
   using Base::Base;
 
   LogicalResult initialize(MLIRContext *context) override {
-    return expectOneOf(*this, context, "isa", {"x86_64", "aarch64"}, isa);
+    SmallVector<StringRef> names;
+    for (const MachineInfo &machine : listMachines()) {
+      StringRef name =
+          transformer::stringifyIsa(static_cast<transformer::Isa>(machine.isa));
+      if (!llvm::is_contained(names, name)) {
+        names.push_back(name);
+      }
+    }
+    return expectOneOf(*this, context, "isa", names, isa);
   }
 
   void runOnOperation() override {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/EmitObject.h"
 
+#include "compiler/emit/HalfConversions.h"
 #include "compiler/emit/InstructionModels.h"
 #include "compiler/target/RunLlvmPasses.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -26,9 +27,9 @@
 
 using namespace mlir;
 
-/// LLVM turns loops and block copies into calls of these; the library imports
-/// nothing, so it brings its own. no-builtins keeps them from calling
-/// themselves.
+/// LLVM turns loops and block copies into calls of these (bzero for macOS); the
+/// library imports nothing, so it brings its own. no-builtins keeps them from
+/// calling themselves.
 static const char kMemoryFunctions[] = R"(
 define ptr @memset(ptr %to, i32 %value, i64 %size) #0 {
 entry:
@@ -45,6 +46,21 @@ body:
   br label %head
 done:
   ret ptr %to
+}
+define void @bzero(ptr %to, i64 %size) #0 {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp ult i64 %i, %size
+  br i1 %more, label %body, label %done
+body:
+  %p = getelementptr i8, ptr %to, i64 %i
+  store i8 0, ptr %p
+  %next = add i64 %i, 1
+  br label %head
+done:
+  ret void
 }
 define ptr @memcpy(ptr %to, ptr %from, i64 %size) #0 {
 entry:
@@ -98,6 +114,10 @@ makeMachine(const tfc::TargetInfo &info, std::string &error) {
     LLVMInitializeAArch64Target();
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeRISCVTargetInfo();
+    LLVMInitializeRISCVTarget();
+    LLVMInitializeRISCVTargetMC();
+    LLVMInitializeRISCVAsmPrinter();
   });
   llvm::Triple triple(info.triple());
   const llvm::Target *target =
@@ -105,9 +125,12 @@ makeMachine(const tfc::TargetInfo &info, std::string &error) {
   if (!target) {
     return nullptr;
   }
+  llvm::TargetOptions options;
+  options.MCOptions.ABIName = tfc::machineInfo(info.machine).abi.str();
+  // The object's header says what is had of these, functions what they use.
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, info.cpu, /*Features=*/"", llvm::TargetOptions(),
-      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+      triple, info.cpu, info.attributes, options, llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 /// Only the query is exported, and what is hidden serves the library's other
@@ -138,12 +161,14 @@ static bool addMemoryFunctions(llvm::Module &module) {
   }
   // Each program of a library has its own, for its instruction sets. The calls
   // appear when code is generated, too late to be seen as uses: the linker
-  // drops the section of what nobody calls.
+  // drops the section of what nobody calls, and of Mach-O the function.
   llvm::SmallVector<llvm::GlobalValue *> used;
   for (const std::string &name : names) {
     llvm::Function *function = module.getFunction(name);
     function->setLinkage(llvm::GlobalValue::InternalLinkage);
-    function->setSection(".text." + name);
+    if (module.getTargetTriple().isOSBinFormatELF()) {
+      function->setSection(".text." + name);
+    }
     used.push_back(function);
   }
   llvm::appendToCompilerUsed(module, used);
@@ -201,11 +226,11 @@ private:
 /// The first instruction of another machine that `ir` names; "" for none.
 static StringRef findForeign(const llvm::Module &ir, tfc::Machine machine) {
   for (const llvm::Function &function : ir) {
-    bool isForeign = machine == tfc::Machine::X86_64
-                         ? function.getName().starts_with("llvm.aarch64.")
-                         : function.getName().starts_with("llvm.x86.");
-    if (isForeign) {
-      return function.getName();
+    for (const tfc::MachineInfo &other : tfc::listMachines()) {
+      if (other.intrinsics != tfc::machineInfo(machine).intrinsics &&
+          function.getName().starts_with(other.intrinsics)) {
+        return function.getName();
+      }
     }
   }
   return "";
@@ -246,6 +271,9 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
   if (StringRef foreign = findForeign(*ir, target.machine); !foreign.empty()) {
     return module.emitError() << "expected instructions of " << target.triple()
                               << ", got " << foreign;
+  }
+  if (!machineInfo(target.machine).hasHalves) {
+    expandHalves(*ir);
   }
   hide(*ir, query);
   if (!addMemoryFunctions(*ir)) {

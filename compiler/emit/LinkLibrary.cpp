@@ -14,6 +14,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
+using namespace tfc;
 
 static Error fail(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
@@ -21,19 +22,15 @@ static Error fail(const Twine &message) {
 
 /// Empty where lld is to be looked for.
 static std::string ownLinker;
-static std::string linkerName = "ld.lld";
 
-void tfc::setLinker(std::string program, std::string name) {
-  ownLinker = std::move(program);
-  linkerName = std::move(name);
-}
+void tfc::setLinker(std::string program) { ownLinker = std::move(program); }
 
 /// lld: beside the LLVM that tfc was built with, then on the PATH.
-static ErrorOr<std::string> findLinker() {
+static ErrorOr<std::string> findLinker(StringRef called) {
   if (!ownLinker.empty()) {
     return ownLinker;
   }
-  for (StringRef name : {"ld.lld", "ld.lld-22"}) {
+  for (const std::string &name : {called.str(), called.str() + "-22"}) {
     if (auto path = sys::findProgramByName(name, {TFC_LLVM_BIN_DIR})) {
       return path;
     }
@@ -44,21 +41,44 @@ static ErrorOr<std::string> findLinker() {
   return std::make_error_code(std::errc::no_such_file_or_directory);
 }
 
-static Error runLinker(StringRef linker, ArrayRef<std::string> objects,
-                       StringRef output, StringRef log, bool asksHost) {
-  // Local symbols stay: they are the names of ops in profiles and tfc-bench.
-  SmallVector<StringRef> arguments = {linkerName,
-                                      "-shared",
-                                      "--build-id=none",
-                                      "--gc-sections",
-                                      "--strip-debug",
-                                      "--hash-style=gnu",
-                                      "-z",
-                                      asksHost ? "undefs" : "defs",
-                                      "-z",
-                                      "noexecstack",
-                                      "-o",
-                                      output};
+/// Local symbols stay: they are the names of ops in profiles and tfc-bench.
+static SmallVector<StringRef> elfArguments(bool asksHost) {
+  return {kElfLinker,
+          "-shared",
+          "--build-id=none",
+          "--gc-sections",
+          "--strip-debug",
+          "--hash-style=gnu",
+          "-z",
+          asksHost ? "undefs" : "defs",
+          "-z",
+          "noexecstack"};
+}
+
+/// The loader asks of every library to name the system's, from which this one
+/// takes nothing: a description of it stands in for a developer's kit.
+static constexpr char kSystemLibrary[] = R"(--- !tapi-tbd
+tbd-version: 4
+targets: [ arm64-macos ]
+install-name: '/usr/lib/libSystem.B.dylib'
+...
+)";
+
+/// It is opened by its path: the name within it is for all the same.
+static SmallVector<StringRef> machOArguments(bool asksHost) {
+  return {kMachOLinker, "-dylib", "-arch", "arm64", "-platform_version",
+          "macos", "11.0", "11.0", "-install_name", "@rpath/model.dylib",
+          // Its name in the signature.
+          "-final_output", "model.dylib", "-exported_symbol",
+          "_tfc_module_query", "-dead_strip", "-S", "-adhoc_codesign",
+          "-undefined", asksHost ? "dynamic_lookup" : "error"};
+}
+
+static Error runLinker(StringRef linker, ArrayRef<StringRef> options,
+                       ArrayRef<std::string> objects, StringRef output,
+                       StringRef log) {
+  SmallVector<StringRef> arguments(options);
+  arguments.append({"-o", output});
   arguments.append(objects.begin(), objects.end());
   std::string message;
   int code = sys::ExecuteAndWait(linker, arguments, std::nullopt,
@@ -108,11 +128,14 @@ static Error appendChecksum(StringRef path) {
 }
 
 Error tfc::linkLibrary(ArrayRef<StringRef> objects, StringRef output,
-                       bool asksHost) {
-  ErrorOr<std::string> linker = findLinker();
+                       LibraryFormat format, bool asksHost) {
+  bool isElf = format == LibraryFormat::Elf;
+  StringRef called = isElf ? kElfLinker : kMachOLinker;
+  ErrorOr<std::string> linker = findLinker(called);
   if (!linker) {
-    return fail("expected the linker ld.lld (of LLVM 22, package lld-22) in " +
-                Twine(TFC_LLVM_BIN_DIR) + " or on the PATH, found none");
+    return fail("expected the linker " + called +
+                " (of LLVM 22, package lld-22) in " + Twine(TFC_LLVM_BIN_DIR) +
+                " or on the PATH, found none");
   }
   // Beside the output, so that the rename at the end is one step.
   int descriptor = 0;
@@ -123,15 +146,22 @@ Error tfc::linkLibrary(ArrayRef<StringRef> objects, StringRef output,
   };
   std::vector<std::string> objectPaths;
   std::vector<std::unique_ptr<FileRemover>> removeObjects;
+  std::vector<std::pair<StringRef, StringRef>> files;
   for (StringRef object : objects) {
+    files.emplace_back(".o", object);
+  }
+  if (!isElf) {
+    files.emplace_back(".tbd", kSystemLibrary);
+  }
+  for (auto [suffix, content] : files) {
     SmallString<128> path;
-    if (std::error_code code = create(".o", path)) {
+    if (std::error_code code = create(suffix, path)) {
       return fail("expected a writable folder for " + output +
                   ", got: " + code.message());
     }
     objectPaths.push_back(path.str().str());
     removeObjects.push_back(std::make_unique<FileRemover>(path));
-    if (Error error = writeObject(object, descriptor, path)) {
+    if (Error error = writeObject(content, descriptor, path)) {
       return error;
     }
   }
@@ -144,12 +174,15 @@ Error tfc::linkLibrary(ArrayRef<StringRef> objects, StringRef output,
     sys::fs::closeFile(file);
   }
   FileRemover removeLibrary(libraryPath), removeLog(logPath);
-  if (Error error =
-          runLinker(*linker, objectPaths, libraryPath, logPath, asksHost)) {
+  if (Error error = runLinker(
+          *linker, isElf ? elfArguments(asksHost) : machOArguments(asksHost),
+          objectPaths, libraryPath, logPath)) {
     return error;
   }
-  if (Error error = appendChecksum(libraryPath)) {
-    return error;
+  if (isElf) {
+    if (Error error = appendChecksum(libraryPath)) {
+      return error;
+    }
   }
   if (std::error_code code = sys::fs::rename(libraryPath, output)) {
     return fail("cannot write " + output + ": " + code.message());

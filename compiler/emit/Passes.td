@@ -87,7 +87,7 @@ def EmitAbiPass : Pass<"tfc-emit-abi", "::mlir::ModuleOp"> {
     Option<"features", "features", "uint64_t", "3",
            "instruction sets that the program needs, TFC_FEATURE_*">,
     Option<"isa", "isa", "std::string", "\"x86_64\"",
-           "what its host's instructions are: x86_64 or aarch64">];
+           "what its host's instructions are: x86_64, aarch64 or riscv64">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
   let statistics = [
     Statistic<"numEntries", "num-entries", "entries in the table">];

@@ -65,7 +65,8 @@ static LLVM::LLVMFuncOp findPack(ModuleOp module) {
 
 static_assert(static_cast<int>(transformer::Isa::X86_64) == TFC_ISA_X86_64 &&
               static_cast<int>(transformer::Isa::Cuda) == TFC_ISA_CUDA &&
-              static_cast<int>(transformer::Isa::Aarch64) == TFC_ISA_AARCH64);
+              static_cast<int>(transformer::Isa::Aarch64) == TFC_ISA_AARCH64 &&
+              static_cast<int>(transformer::Isa::Riscv64) == TFC_ISA_RISCV64);
 
 Field tfc::writePrograms(ArrayRef<Program> all, const Program &self,
                          const ProgramTables &own, ModuleOp module,

@@ -3,6 +3,10 @@
 #include "compiler/frontend/BuildHead.h"
 
 #include "compiler/spec/Visit.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace tfc;
@@ -61,6 +65,9 @@ transformer::Take tfc::takeOf(const spec::ModelSpec &spec,
         [](const spec::ActivationUnitStep &) -> Found {
           return transformer::Take::LastVisible;
         },
+        [](const spec::ProbeStep &) -> Found {
+          return transformer::Take::First;
+        },
         [](const auto &) { return Found(); });
     if (take) {
       return *take;
@@ -76,7 +83,8 @@ bool tfc::readsAllRows(const spec::ModelSpec &spec, const std::string &value) {
   }
   for (const spec::HeadStep &step : head->steps) {
     if (std::holds_alternative<spec::PoolStep>(step) ||
-        std::holds_alternative<spec::ActivationUnitStep>(step)) {
+        std::holds_alternative<spec::ActivationUnitStep>(step) ||
+        std::holds_alternative<spec::ProbeStep>(step)) {
       return true;
     }
   }
@@ -125,6 +133,42 @@ struct StepBuilder {
     }
     return transformer::WeighRowsOp::create(b, path.loc(unit.path), query, x, y,
                                             wanted.rows, wanted.batch);
+  }
+  /// Each row asks with the probe, whatever it is itself; the first one's
+  /// answer is kept. That is one more attention of the stack's kind.
+  Value operator()(const spec::ProbeStep &probe) {
+    ImplicitLocOpBuilder b(path.loc(probe.path), path.getBuilder());
+    auto linear = [&](Value rows, const char *part) {
+      return path.linear(rows, probe.path + part, /*bias=*/true);
+    };
+    // Row 0 is that of every position.
+    Value asking = transformer::EmbeddingOp::create(
+        b, wanted.positions, path.weight(probe.path + ".probe.weight"),
+        /*given=*/Value(), /*offset=*/0, /*optional=*/false,
+        /*first=*/IntegerAttr(), b.getI64IntegerAttr(0),
+        /*every=*/IntegerAttr());
+    Value zero = arith::ConstantIndexOp::create(b, 0);
+    Value y = transformer::AttentionOp::create(
+        b, linear(asking, ".q"), linear(x, ".k"), linear(x, ".v"),
+        wanted.caches.front(), zero, wanted.batch, /*bias=*/Value(),
+        /*left=*/Value(), /*right=*/Value(), /*scale_factor=*/Value(),
+        /*sinks=*/Value(), /*relative_keys=*/Value(),
+        /*relative_queries=*/Value(), /*relative_values=*/Value(),
+        /*query_bias=*/Value(), /*relative_bias=*/Value(), /*segments=*/Value(),
+        /*segment_bias=*/Value(), /*types=*/Value(),
+        transformer::Mask::Bidirectional, probe.numHeads,
+        APFloat(1 / std::sqrt(double(probe.headDim))),
+        /*scale_by_inverse_layer=*/false, /*cap=*/FloatAttr(),
+        /*slopes=*/DenseF64ArrayAttr(), /*log_base=*/FloatAttr(),
+        /*span=*/IntegerAttr(), /*max_distance=*/IntegerAttr(), /*odd=*/false,
+        /*rounded_slopes=*/false, /*sparse_block=*/IntegerAttr(),
+        /*random_blocks=*/IntegerAttr(), /*blocks_before=*/IntegerAttr(),
+        /*blocks_after=*/IntegerAttr(), /*factors=*/TypeAttr());
+    y = transformer::GatherRowsOp::create(b, y, wanted.rows);
+    y = linear(y, ".o");
+    Value z = path.norm(y, probe.norm, probe.path + ".norm");
+    z = path.activation(linear(z, ".up"), probe.act, probe.path + ".act");
+    return transformer::AddOp::create(b, y, linear(z, ".down"));
   }
   Value operator()(const spec::DenseStep &dense) {
     Value y = path.linear(x, dense.path, dense.bias);

@@ -22,10 +22,13 @@ transformer::Take takeOf(const spec::ModelSpec &spec, const std::string &value);
 /// Whether an output reads all rows of a sequence, of which it makes one.
 bool readsAllRows(const spec::ModelSpec &spec, const std::string &value);
 
-/// The rows that an output gives, and the sequences that they are of.
+/// The rows that an output gives, and the sequences that they are of; the
+/// entry's caches and the positions of all tokens (null where it reads none).
 struct WantedRows {
   mlir::Location loc;
   mlir::Value rows, batch;
+  llvm::ArrayRef<mlir::Value> caches;
+  mlir::Value positions;
 };
 
 /// The value of a head of `x`, rows of its stack of which the take has been

@@ -339,10 +339,11 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
         distances.relativeBias, attn.numHeads, context.distances->span,
         APFloat(attn.scale));
   }
-  auto sparse = [&](int64_t spec::Sparse::*number) {
-    return attn.sparse ? b.getI64IntegerAttr(*attn.sparse.*number)
-                       : IntegerAttr();
+  auto sparse = [&](int64_t spec::Sparse::*number, bool isThere) {
+    return attn.sparse && isThere ? b.getI64IntegerAttr(*attn.sparse.*number)
+                                  : IntegerAttr();
   };
+  bool isLocal = attn.sparse && attn.sparse->isLocal;
   Value y = transformer::AttentionOp::create(
       b, q, k, v, context.cacheOf(attn), position.cache, context.batch, bias,
       window.left, window.right, scale.factor, sinks, distances.keys,
@@ -355,7 +356,10 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                           : b.getDenseF64ArrayAttr(attn.slopes),
       attn.logBase ? b.getF64FloatAttr(*attn.logBase) : FloatAttr(),
       distances.span, distances.maxDistance, distances.odd, attn.roundedSlopes,
-      sparse(&spec::Sparse::block), sparse(&spec::Sparse::random),
+      sparse(&spec::Sparse::block, true),
+      sparse(&spec::Sparse::random, !isLocal),
+      sparse(&spec::Sparse::before, isLocal),
+      sparse(&spec::Sparse::after, isLocal),
       /*factors=*/TypeAttr());
   if (attn.gate) {
     Value gate = path.linear(x, name + ".gate", attn.qBias, position.weights);
@@ -669,8 +673,8 @@ public:
 
   /// What sublayer `number` of the run makes of x, to be added to it.
   Value buildTerm(size_t number, Value x);
-  /// What becomes of x.
-  Value build(size_t number, Value x);
+  /// What becomes of x, or of `sum` where that is what it is added to.
+  Value build(size_t number, Value x, Value sum = {});
 
 private:
   Value buildFunction(size_t number);
@@ -773,10 +777,11 @@ Value SublayerBuilder::buildEnd(const spec::Sublayer &sublayer,
              : path.scale(x, sublayer.postFactor, name + ".post_scale");
 }
 
-Value SublayerBuilder::build(size_t number, Value x) {
+Value SublayerBuilder::build(size_t number, Value x, Value sum) {
   const spec::Sublayer &sublayer = run.sublayers[number];
   std::string name = nameOf(sublayer);
   Value f = buildTerm(number, x);
+  x = sum ? sum : x;
   x = sublayer.gruGate
           ? buildGruGate(path, name + ".gru", position.weights, x, f)
           : Value(transformer::AddOp::create(path.getBuilder(), path.loc(name),
@@ -798,6 +803,14 @@ SmallVector<Value> tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
     return {x};
   }
   const spec::Streams &streams = *context.streams;
+  if (streams.reversible) {
+    SmallVector<Value> next(rows);
+    for (size_t number = 0; number < count; ++number) {
+      Value &sum = next[number % 2];
+      sum = sublayers.build(number, next[1 - number % 2], sum);
+    }
+    return next;
+  }
   StreamBuilder own(path, streams, run.prefix + ".streams", position.weights);
   SmallVector<Value> predicted = own.predict(rows);
   Value x = predicted[static_cast<size_t>(streams.active)];

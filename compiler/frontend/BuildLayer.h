@@ -87,7 +87,8 @@ struct LayerPosition {
 /// y = scale * post_norm(x + out_act(out_scale * out_norm(f(pre_norm(x))))) for
 /// each sublayer, in their order, or what a gate makes of the sum; one that is
 /// parallel reads what the one before reads. Of streams (spec::Streams) they
-/// are between a prediction and a correction. `rows` are the streams, and what
+/// are between a prediction and a correction, or each reads one and is added to
+/// the other. `rows` are the streams, and what
 /// is given, too.
 llvm::SmallVector<mlir::Value> buildLayer(PathBuilder &path,
                                           const spec::LayerRun &run,

@@ -5,7 +5,7 @@
 #include "compiler/frontend/BuildHead.h"
 #include "compiler/frontend/BuildStack.h"
 #include "compiler/frontend/DescribeModel.h"
-#include "compiler/spec/weights/HeadNames.h"
+#include "compiler/spec/weights/StoredParts.h"
 #include "dialect/PrecisionRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -33,7 +33,8 @@ private:
   };
 
   void addParameters();
-  void addHeads(const spec::Parameter &parameter);
+  void addParts(const spec::Parameter &parameter,
+                ArrayRef<spec::Parameter> stored);
   void addStored(const spec::Parameter &parameter, const std::string &name,
                  int64_t rows, int64_t firstRow);
   void add(const spec::Parameter &parameter, const std::string &name,
@@ -104,14 +105,14 @@ void ModelBuilder::add(const spec::Parameter &parameter,
   }
 }
 
-/// A parameter of a part for each head: "attn.q_norm.3.weight".
-void ModelBuilder::addHeads(const spec::Parameter &parameter) {
+/// A parameter whose rows are stored apart: "attn.q_norm.3.weight".
+void ModelBuilder::addParts(const spec::Parameter &parameter,
+                            ArrayRef<spec::Parameter> stored) {
   auto [stem, last] = StringRef(parameter.name).rsplit('.');
   SmallVector<Attribute> parts;
-  int64_t rows = parameter.rows / parameter.heads;
-  for (int64_t head = 0; head < parameter.heads; ++head) {
-    std::string name = (stem + "." + Twine(head) + "." + last).str();
-    addStored(spec::rowsOfHead(parameter, head), name, rows, 0);
+  for (auto [number, part] : llvm::enumerate(stored)) {
+    std::string name = (stem + "." + Twine(number) + "." + last).str();
+    addStored(part, name, part.rows, part.firstRow);
     parts.push_back(FlatSymbolRefAttr::get(builder.getContext(), name));
   }
   add(parameter, parameter.name, parameter.rows, transformer::SourceAttr(),
@@ -122,8 +123,9 @@ void ModelBuilder::addHeads(const spec::Parameter &parameter) {
 void ModelBuilder::addParameters() {
   builder.setInsertionPointToEnd(module->getBody());
   for (const spec::Parameter &parameter : spec.parameters) {
-    if (spec::isStoredByHead(parameter)) {
-      addHeads(parameter);
+    std::vector<spec::Parameter> stored = spec::partsOf(parameter);
+    if (!stored.empty()) {
+      addParts(parameter, stored);
       continue;
     }
     if (parameter.groups == 1) {
@@ -197,6 +199,14 @@ Value ModelBuilder::buildLayers(const spec::Stack &stack, StringRef prefix,
   return buildStack(path, stack, prefix, entry, hiddenOutputs);
 }
 
+/// The positions of all tokens; null where the entry reads none.
+static Value positionsOf(const Entry &entry) {
+  bool has = llvm::any_of(entry.ports, [](const Port &port) {
+    return port.name == "position_ids";
+  });
+  return has ? entry.input("position_ids") : Value();
+}
+
 void ModelBuilder::buildOutput(const spec::Output &output, const Entry &entry,
                                const Hidden &hidden) {
   transformer::Take take = takeOf(spec, output.value);
@@ -227,7 +237,9 @@ void ModelBuilder::buildOutput(const spec::Output &output, const Entry &entry,
     x = norm(*hidden.stack, x);
   }
   if (const spec::Head *head = findHead(spec, output.value)) {
-    x = buildHead(path, spec, *head, x, {op.getLoc(), entry.rows, entry.batch});
+    x = buildHead(path, spec, *head, x,
+                  {op.getLoc(), entry.rows, entry.batch, entry.caches,
+                   positionsOf(entry)});
   }
   if (output.part >= 0) {
     x = transformer::SliceColumnsOp::create(builder, op.getLoc(), x,

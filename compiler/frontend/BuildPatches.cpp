@@ -52,5 +52,6 @@ Value tfc::buildPatches(PathBuilder &path, const spec::Embeddings &embeddings,
   return transformer::EmbeddingOp::create(
       builder, path.loc(name + ".input_ids"), ids,
       path.weight(embeddings.tokenTable), given, /*offset=*/0,
-      /*optional=*/false, /*first=*/IntegerAttr(), /*beyond=*/IntegerAttr());
+      /*optional=*/false, /*first=*/IntegerAttr(), /*beyond=*/IntegerAttr(),
+      /*every=*/IntegerAttr());
 }

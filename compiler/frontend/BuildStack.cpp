@@ -116,6 +116,11 @@ static int64_t findWindow(const spec::Stack &stack) {
         if (!attn || attn->cross) {
           continue;
         }
+        if (attn->sparse) {
+          longest = std::max(longest,
+                             (attn->sparse->before + 1) * attn->sparse->block);
+          continue;
+        }
         if (!attn->window || attn->window->left >= transformer::kUnlimited) {
           return 0;
         }
@@ -233,7 +238,8 @@ static Value buildPieces(PathBuilder &path, const spec::Pieces &pieces,
         builder, path.loc(name + ".token" + end), ids,
         path.weight(name + ".token" + end + ".weight"), /*given=*/Value(),
         /*offset=*/0, /*optional=*/false,
-        builder.getI64IntegerAttr(piece.first), /*beyond=*/IntegerAttr());
+        builder.getI64IntegerAttr(piece.first), /*beyond=*/IntegerAttr(),
+        /*every=*/IntegerAttr());
     if (pieces.isProjected()) {
       rows = path.linear(rows, name + ".projection" + end, /*bias=*/false);
     }
@@ -242,6 +248,24 @@ static Value buildPieces(PathBuilder &path, const spec::Pieces &pieces,
               : rows;
   }
   return sum;
+}
+
+/// The rows of a grid's axes for the place of each position, side by side.
+static Value buildAxes(PathBuilder &path, const spec::Position &position,
+                       const std::string &name, Value ids) {
+  OpBuilder &b = path.getBuilder();
+  SmallVector<Value> rows;
+  int64_t every = position.rows;
+  for (auto [number, axis] : llvm::enumerate(position.axes)) {
+    std::string own = name + ".position." + std::to_string(number);
+    every /= axis.rows;
+    rows.push_back(transformer::EmbeddingOp::create(
+        b, path.loc(own), ids, path.weight(own + ".weight"), /*given=*/Value(),
+        /*offset=*/0, /*optional=*/false, /*first=*/IntegerAttr(),
+        /*beyond=*/IntegerAttr(), b.getI64IntegerAttr(every)));
+  }
+  return transformer::JoinColumnsOp::create(b, path.loc(name + ".position_ids"),
+                                            rows);
 }
 
 /// norm(token * scale + position + segments), each table where the spec has
@@ -256,7 +280,8 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
     return transformer::EmbeddingOp::create(
         builder, path.loc(name + "." + ids), entry.input((prefix + ids).str()),
         path.weight(table), /*given=*/Value(), offset, optional,
-        /*first=*/IntegerAttr(), /*beyond=*/IntegerAttr());
+        /*first=*/IntegerAttr(), /*beyond=*/IntegerAttr(),
+        /*every=*/IntegerAttr());
   };
   auto add = [&](Value x, Value y) -> Value {
     return transformer::AddOp::create(builder, path.loc(name), x, y);
@@ -298,6 +323,9 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
     x = add(x,
             buildSinusoid(builder, path.loc(name + ".position_ids"), embeddings,
                           entry.input((prefix + "position_ids").str())));
+  } else if (embeddings.position && !embeddings.position->axes.empty()) {
+    x = add(x, buildAxes(path, *embeddings.position, name,
+                         inputOf("position_ids")));
   } else if (embeddings.position) {
     x = add(x, lookUp("position_ids", name + ".position.weight",
                       embeddings.position->offset, false));
@@ -335,7 +363,8 @@ static Value buildLayerInputs(PathBuilder &path, const spec::Stack &stack,
       b, path.loc(name + ".token"), entry.input((prefix + "input_ids").str()),
       path.weight(name + ".token.weight"), /*given=*/Value(), 0,
       /*optional=*/false, /*first=*/IntegerAttr(),
-      hasFewer ? b.getI64IntegerAttr(*inputs.beyond) : IntegerAttr());
+      hasFewer ? b.getI64IntegerAttr(*inputs.beyond) : IntegerAttr(),
+      /*every=*/IntegerAttr());
   tokens = path.scale(tokens, inputs.scale, name + ".token.scale");
   Value y = path.linear(x, name + ".projection", false);
   y = path.scale(y, inputs.projectionScale, name + ".projection.scale");

@@ -20,6 +20,10 @@ static Value buildStream(PathBuilder &path, const spec::Stack &stack,
 SmallVector<Value> tfc::openStreams(PathBuilder &path, const spec::Stack &stack,
                                     Value x) {
   SmallVector<Value> rows = {x};
+  if (stack.streams && stack.streams->reversible) {
+    rows.push_back(x);
+    return rows;
+  }
   for (int64_t i = 1; stack.streams && i < stack.streams->count; ++i) {
     rows.push_back(buildStream(path, stack, "in", i, x, x));
   }
@@ -31,6 +35,10 @@ Value tfc::closeStreams(PathBuilder &path, const spec::Stack &stack,
   Value sum = rows.front();
   if (!stack.streams) {
     return sum;
+  }
+  if (stack.streams->reversible) {
+    return transformer::JoinColumnsOp::create(
+        path.getBuilder(), path.loc(stack.name + ".streams.joined"), rows);
   }
   std::string name = stack.name + ".streams.sum";
   for (auto [number, stream] : llvm::enumerate(rows.drop_front())) {

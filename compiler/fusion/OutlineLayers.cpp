@@ -44,9 +44,8 @@ namespace {
 /// layer becomes that layer. Others it is told, so that what layers do to their
 /// number is the same.
 struct Outside {
-  explicit Outside(scf::ForOp loop) {
-    // The results' places come first.
-    values.insert(loop.getInits().begin(), loop.getInits().end());
+  explicit Outside(scf::ForOp loop) : inits(loop.getInits()) {
+    llvm::SetVector<Value> values;
     for (Value bound :
          {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}) {
       Operation *op = bound.getDefiningOp();
@@ -57,9 +56,16 @@ struct Outside {
       }
     }
     getUsedValuesDefinedAbove(loop.getRegion(), values);
+    // The results' places come first, a place each, be it that two results
+    // begin as one value.
+    all = inits;
+    llvm::copy_if(values, std::back_inserter(all), [&](Value value) {
+      return !llvm::is_contained(inits, value);
+    });
   }
 
-  llvm::SetVector<Value> values, constants;
+  SmallVector<Value> inits, all;
+  llvm::SetVector<Value> constants;
 };
 
 } // namespace
@@ -82,8 +88,7 @@ static void outline(scf::ForOp loop, SymbolTable &symbols) {
   OpBuilder b(entry);
   auto function = func::FuncOp::create(
       b, loop.getLoc(), nameOf(entry, loop),
-      b.getFunctionType(TypeRange(outside.values.getArrayRef()),
-                        loop.getResultTypes()));
+      b.getFunctionType(TypeRange(outside.all), loop.getResultTypes()));
   function.setPrivate();
   function->setAttr(transformer::kLayersOfAttrName,
                     FlatSymbolRefAttr::get(entry));
@@ -92,14 +97,17 @@ static void outline(scf::ForOp loop, SymbolTable &symbols) {
   markTokens(function);
 
   b.setInsertionPoint(loop);
-  auto call = func::CallOp::create(b, loop.getLoc(), function,
-                                   outside.values.getArrayRef());
+  auto call = func::CallOp::create(b, loop.getLoc(), function, outside.all);
   loop.replaceAllUsesWith(call.getResults());
   loop->moveBefore(body, body->end());
   Region &region = function.getBody();
   for (auto [value, argument] :
-       llvm::zip_equal(outside.values, function.getArguments())) {
+       llvm::zip_equal(outside.all, function.getArguments())) {
     replaceAllUsesInRegionWith(value, argument, region);
+  }
+  for (auto [init, argument] :
+       llvm::zip(loop.getInitsMutable(), function.getArguments())) {
+    init.set(argument);
   }
   b.setInsertionPointToStart(body);
   for (Value value : outside.constants) {

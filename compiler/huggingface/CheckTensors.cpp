@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/huggingface/CheckTensors.h"
 
-#include "compiler/spec/weights/HeadNames.h"
+#include "compiler/spec/weights/StoredParts.h"
 #include "runtime/src/files/quantized/Quantized.h"
 
 #include <algorithm>
@@ -67,9 +67,9 @@ static rt::WeightTable makeTable(const spec::ModelSpec &model) {
     return weight;
   };
   for (const spec::Parameter &parameter : model.parameters) {
-    bool byHead = spec::isStoredByHead(parameter);
+    std::vector<spec::Parameter> parts = spec::partsOf(parameter);
     rt::WeightSource weight =
-        makeSource(byHead ? spec::rowsOfHead(parameter, 0) : parameter);
+        makeSource(parts.empty() ? parameter : parts.front());
     if (!parameter.tiedTo.empty()) {
       auto found = std::find_if(
           model.parameters.begin(), model.parameters.end(),
@@ -78,11 +78,11 @@ static rt::WeightTable makeTable(const spec::ModelSpec &model) {
     }
     table.weights.push_back(std::move(weight));
   }
-  // The other heads behind them, so that a parameter's number is its place.
+  // Other parts behind them, so that a parameter's number is its place.
   for (const spec::Parameter &parameter : model.parameters) {
-    for (int64_t head = 1;
-         spec::isStoredByHead(parameter) && head < parameter.heads; ++head) {
-      table.weights.push_back(makeSource(spec::rowsOfHead(parameter, head)));
+    std::vector<spec::Parameter> parts = spec::partsOf(parameter);
+    for (size_t part = 1; part < parts.size(); ++part) {
+      table.weights.push_back(makeSource(parts[part]));
     }
   }
   return table;

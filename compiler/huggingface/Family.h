@@ -97,14 +97,21 @@ void addTokens(Source &source, int64_t vocab, bool generates,
                const TokenDefaults &tokens,
                const GenerationDefaults &generation, spec::Json &made);
 
-/// Whether the tokens of a decoder see only those before them ("is_causal", by
-/// default true; null counts as false, as it does for transformers). An error
-/// when they see all in a class that generates.
-bool readCausal(Source &source, bool generates);
+/// Whether tokens see only those before them, as `sides`, which a table has as
+/// "both_sides", tells: its key has its value, or, where it is true,
+/// "is_causal" says so (by default true; null counts as false, as it does for
+/// transformers). An error when they see all in a class that generates.
+bool readCausal(Source &source, const spec::Json &sides, bool generates);
 
-/// Turns the whole spec of a decoder into that of an
-/// encoder with the same layers, heads and tensors, which see both sides.
-void makeEncoder(spec::Json &spec);
+/// Whether `sides` has a key without a value, which is true: tokens see both
+/// sides with it, and windows reach half as far. An error where that is in a
+/// class that generates.
+bool readBothSides(Source &source, const spec::Json &sides, bool generates);
+
+/// Turns the whole spec of a decoder into that of an encoder with the same
+/// layers, heads and tensors, which see both sides, or the other way round,
+/// unless it is one already.
+void setCausal(spec::Json &spec, bool isCausal);
 
 /// An object from key-value pairs.
 spec::Json makeObject(std::vector<std::pair<std::string_view, spec::Json>>);

@@ -25,10 +25,20 @@ const std::vector<Json> &itemsOf(const Json *array) {
 }
 
 /// The names of tensors that an entry of weights.map reads, in order: {tensor}
-/// as it is, a stem with `end` behind it.
+/// as it is, a stem with `end` behind it, of parts the first of each.
 std::vector<std::string> namesOf(const Json &source, const char *end) {
   if (const Json *then = source.find("$if") ? source.find("then") : nullptr) {
     return namesOf(*then, end);
+  }
+  if (const Json *parts = source.find("parts")) {
+    std::vector<std::string> names;
+    for (const Json &part : parts->items) {
+      // One without a tensor is of zeros.
+      if (part.find("tensor")) {
+        names.push_back(namesOf(part, end).front());
+      }
+    }
+    return names;
   }
   const Json *tensor = source.find("tensor"), *stem = source.find("stem");
   const Json &from = tensor ? *tensor : stem ? *stem : source;
@@ -64,8 +74,11 @@ public:
 
   Json run(const std::set<std::string> &decided) {
     bool generates = findsGenerator();
-    if (root.find("both_sides")) {
-      source.bothSides = !readCausal(source, generates);
+    const Json *sides = root.find("both_sides");
+    if (sides) {
+      make.halvesWindows = readBothSides(source, *sides, generates);
+      source.bothSides =
+          make.halvesWindows || !readCausal(source, *sides, generates);
       make.bothSides = source.bothSides;
     }
     family::readCommonKeys(source.config, root.at({"spec", "kind"})->text,
@@ -76,8 +89,8 @@ public:
     addOutputs();
     addIgnored();
     addTokensOf(generates);
-    if (source.bothSides) {
-      makeEncoder(made);
+    if (sides) {
+      setCausal(made, !source.bothSides);
     }
     return std::move(made);
   }
@@ -121,7 +134,9 @@ private:
   void checkExpectations() {
     for (const spec::Member &entry : membersOf(root.find("expect"))) {
       if (const Json *each = entry.value.find("each")) {
-        family::expectLayerTypes(source.config, each->text);
+        const Json *why = entry.value.find("why");
+        family::expectLayerTypes(source.config, each->text, entry.key,
+                                 why ? why->text : "");
         continue;
       }
       expect(entry.key, entry.value.items.at(0), entry.value.items.at(1).text);
@@ -297,18 +312,32 @@ private:
 
   // ---- Tensors that may be there unread ----
 
+  /// Whether a glob matches a name, under some prefix.
+  bool isMatched(std::string name, const std::string &glob) const {
+    name = replaced(replaced(name, "{i}", "0"), "{n}", "0");
+    const Json *prefixes = made.at({"weights", "prefix"});
+    std::vector<Json> none = {Json("")};
+    for (const Json &prefix : prefixes ? prefixes->items : none) {
+      if (matchesGlob(replaced(name, "{p}", prefix.text), glob)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /// Whether a glob matches the first name of something that is read.
   bool isRead(const std::string &glob) const {
     for (const spec::Member &entry : membersOf(made.at({"weights", "map"}))) {
       for (const char *end : {".weight", ".bias"}) {
-        std::string name = namesOf(entry.value, end).front();
-        name = replaced(replaced(name, "{i}", "0"), "{n}", "0");
-        const Json *prefixes = made.at({"weights", "prefix"});
-        std::vector<Json> none = {Json("")};
-        for (const Json &prefix : prefixes ? prefixes->items : none) {
-          if (matchesGlob(replaced(name, "{p}", prefix.text), glob)) {
-            return true;
-          }
+        std::vector<std::string> names = namesOf(entry.value, end);
+        if (!entry.value.find("parts")) {
+          names.resize(1); // other names are what older files have
+        }
+        if (std::any_of(names.begin(), names.end(),
+                        [&](const std::string &name) {
+                          return isMatched(name, glob);
+                        })) {
+          return true;
         }
       }
     }

@@ -25,6 +25,12 @@ bool AttentionScore::hasOwnEnds() {
 }
 
 Value AttentionScore::first(const WorkItem &item, Value row) {
+  if (isLocalCausal(op)) {
+    auto size = static_cast<int64_t>(*op.getSparseBlock());
+    auto before = static_cast<int64_t>(*op.getBlocksBefore());
+    Value block = k.add(k.divide(k.position(item, row), size), -before);
+    return k.max(k.scale(block, size), k.constant(0));
+  }
   return k.max(k.subtract(k.position(item, row), op.getLeft()), k.constant(0));
 }
 
@@ -71,11 +77,15 @@ ScoreRow AttentionScore::rowOf(const WorkItem &item, Value row, Value head) {
   if (hasFirst()) {
     own.first = first(item, row);
   }
-  if (std::optional<uint64_t> size = op.getSparseBlock()) {
-    auto block = static_cast<int64_t>(*size);
-    auto random = static_cast<int64_t>(*op.getRandomBlocks());
+  if (hasSparseTerm(op)) {
+    auto block = static_cast<int64_t>(*op.getSparseBlock());
     own.block = k.divide(own.position, block);
     own.lastBlock = k.divide(k.subtract(item.keys, k.constant(1)), block);
+    if (op.getBlocksBefore()) {
+      own.block = k.min(own.block, own.lastBlock);
+      return own;
+    }
+    auto random = static_cast<int64_t>(*op.getRandomBlocks());
     Value isDense = arith::OrIOp::create(
         b, k.isAtMost(item.keys, k.constant((5 + 2 * random) * block)),
         k.isEqual(own.block, own.lastBlock));
@@ -133,7 +143,7 @@ Value AttentionScore::tableQuery(Value token, Value column) {
 
 Value AttentionScore::seesStretch(const WorkItem &item, Value begin,
                                   int64_t count) {
-  if (!op.getSparseBlock()) {
+  if (!hasSparseTerm(op)) {
     return {};
   }
   auto size = static_cast<int64_t>(*op.getSparseBlock());
@@ -147,8 +157,17 @@ Value AttentionScore::seesStretch(const WorkItem &item, Value begin,
   // The neighbours of the blocks from the first query's to the last one's.
   Value isNear = arith::AndIOp::create(b, k.isAtMost(first.block, k.add(to, 1)),
                                        k.isAtMost(from, k.add(last.block, 1)));
-  Value isEnd =
-      either(k.isEqual(begin, k.constant(0)), k.isAtMost(first.lastBlock, to));
+  Value isFirst = k.isEqual(begin, k.constant(0));
+  Value isLast = k.isAtMost(first.lastBlock, to);
+  if (op.getBlocksBefore()) {
+    // The circle's seam is between the last block and the first one.
+    Value reachesBack =
+        arith::AndIOp::create(b, isLast, k.isEqual(first.block, k.constant(0)));
+    Value reachesOn = arith::AndIOp::create(
+        b, isFirst, k.isEqual(last.block, last.lastBlock));
+    return either(isNear, either(reachesBack, reachesOn));
+  }
+  Value isEnd = either(isFirst, isLast);
   Value seesAll = either(k.isEqual(first.block, k.constant(0)),
                          k.isEqual(last.block, k.constant(0)));
   return either(either(isNear, isEnd), seesAll);
@@ -223,7 +242,7 @@ Value AttentionScore::score(Value dot, const ScoreRow &row, Value position) {
   } else if (op.getSlopes()) {
     score = addSlope(score, row.head, distance);
   }
-  if (op.getSparseBlock()) {
+  if (hasSparseTerm(op)) {
     Value place = arith::IndexCastOp::create(b, b.getI32Type(), position);
     score = arith::AddFOp::create(b, score, sparseTerm(row, place));
   }
@@ -276,7 +295,7 @@ Value AttentionScore::adjust(Value scores, const ScoreRow &row,
   } else if (op.getSlopes()) {
     scores = addSlopes(scores, distance);
   }
-  if (op.getSparseBlock()) {
+  if (hasSparseTerm(op)) {
     scores =
         arith::AddFOp::create(b, scores, sparseTerm(row, countFrom(position)));
   }
@@ -307,10 +326,15 @@ Value AttentionScore::roundedSlope(Value slope, Value position, Value scale) {
   return arith::MulFOp::create(b, term, scale);
 }
 
-/// Of a query of block 0 nothing: it sees all. A sum with what is not seen is
-/// far below any score, and finite, so that no difference is a NaN.
+/// What is added to the score of what a query does not see. A sum with it
+/// is far below any score, and finite, so that no difference is a NaN.
+static constexpr double kUnseen = -1e30;
+
+/// Of a query of block 0 nothing: it sees all.
 Value AttentionScore::sparseTerm(const ScoreRow &row, Value positions) {
-  constexpr double kUnseen = -1e30;
+  if (op.getBlocksBefore()) {
+    return circleTerm(row, positions);
+  }
   Type type = positions.getType();
   auto vector = dyn_cast<VectorType>(type);
   auto spread = [&](Value one) -> Value {
@@ -347,6 +371,54 @@ Value AttentionScore::sparseTerm(const ScoreRow &row, Value positions) {
   term = arith::SelectOp::create(b, isFirst,
                                  spread(k.number(std::log(1 + random))), term);
   return arith::SelectOp::create(b, seesAll, none, term);
+}
+
+/// Blocks are counted from the query's own on, around the circle: that is 0,
+/// the next one is 1, and the one before is the last.
+Value AttentionScore::circleTerm(const ScoreRow &row, Value positions) {
+  auto vector = dyn_cast<VectorType>(positions.getType());
+  auto spread = [&](Value one) -> Value {
+    return vector ? vector::BroadcastOp::create(b, vector.clone(one.getType()),
+                                                one)
+                  : one;
+  };
+  auto integer = [&](Value index) {
+    return spread(arith::IndexCastOp::create(b, b.getI32Type(), index));
+  };
+  auto compare = [&](arith::CmpIPredicate how, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, how, x, y);
+  };
+  auto size = static_cast<int64_t>(*op.getSparseBlock());
+  bool seesBefore = *op.getBlocksBefore() > 0, seesAfter = *op.getBlocksAfter();
+  Value zero = integer(k.constant(0)), none = spread(k.number(0));
+  Value steps = arith::SubIOp::create(
+      b, arith::DivUIOp::create(b, positions, integer(k.constant(size))),
+      integer(row.block));
+  Value around =
+      arith::AddIOp::create(b, steps, integer(k.add(row.lastBlock, 1)));
+  steps = arith::SelectOp::create(
+      b, compare(arith::CmpIPredicate::slt, steps, zero), around, steps);
+  Value isSeen = compare(arith::CmpIPredicate::eq, steps, zero);
+  Value near = none;
+  if (seesAfter) {
+    Value isNext =
+        compare(arith::CmpIPredicate::eq, steps, integer(k.constant(1)));
+    isSeen = arith::OrIOp::create(b, isSeen, isNext);
+  }
+  if (seesBefore) {
+    Value isBefore =
+        compare(arith::CmpIPredicate::eq, steps, integer(row.lastBlock));
+    isSeen = arith::OrIOp::create(b, isSeen, isBefore);
+  }
+  if (seesBefore && seesAfter) {
+    // Of two blocks the other one is the next and the one before.
+    Value areTwo = k.isEqual(row.lastBlock, k.constant(1));
+    Value twice = spread(arith::SelectOp::create(
+        b, areTwo, k.number(std::log(2.0)), k.number(0)));
+    near = arith::SelectOp::create(
+        b, compare(arith::CmpIPredicate::eq, steps, zero), none, twice);
+  }
+  return arith::SelectOp::create(b, isSeen, near, spread(k.number(kUnseen)));
 }
 
 Value AttentionScore::segmentTerm(const ScoreRow &row, Value types) {

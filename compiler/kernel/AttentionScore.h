@@ -14,8 +14,8 @@ namespace tfc {
 /// see from 0 on; it may lie behind `end`: such a query sees none.
 struct ScoreRow {
   mlir::Value head, position, first, end, scale;
-  /// Of block-sparse attention, null without: the block of the query, 0 where
-  /// it sees all, and the last block.
+  /// Of block-sparse attention, null without: the block of the query, which is
+  /// 0 where it sees all and there are random ones, and the last block.
   mlir::Value block, lastBlock;
   /// Of segments, null without: the row of types for position 0, the query's
   /// type, and what its scores get of keys of the same and of another type.
@@ -39,7 +39,7 @@ public:
       : k(k), b(k.builder()), op(op), unit(unit) {}
 
   /// Whether queries do not see all from 0 on.
-  bool hasFirst() { return bool(op.getLeft()); }
+  bool hasFirst() { return op.getLeft() || isLocalCausal(op); }
   /// Whether queries of an item see to different ends.
   bool hasOwnEnds();
   /// The beginning, which is there with `hasFirst`, and the end of what query
@@ -85,7 +85,7 @@ public:
   /// places and from nothing else of the row.
   static bool isOfProduct(transformer::PagedAttentionOp op) {
     return !isRelative(op) && !op.getQueryBias() && !op.getSegments() &&
-           !op.getSparseBlock() && !op.getRoundedSlopes();
+           !hasSparseTerm(op) && !op.getRoundedSlopes();
   }
   mlir::Value keyTable() { return op.getRelativeKeys(); }
   mlir::Value queryTable() { return op.getRelativeQueries(); }
@@ -115,8 +115,8 @@ public:
   }
   /// Whether there is more to a score than the scaled product.
   bool isAdjusted() {
-    return op.getBias() || op.getSlopes() || op.getCap() ||
-           op.getSparseBlock() || op.getSegments();
+    return op.getBias() || op.getSlopes() || op.getCap() || hasSparseTerm(op) ||
+           op.getSegments();
   }
   /// Floats that vectors of scores have at hand for a head.
   int64_t tableSize();
@@ -128,6 +128,15 @@ public:
                      mlir::Value position);
 
 private:
+  /// Whether a query sees the blocks before its own as far as some position:
+  /// where it begins says all of its blocks.
+  static bool isLocalCausal(transformer::PagedAttentionOp op) {
+    return op.getBlocksBefore() && op.getMask() == transformer::Mask::Causal;
+  }
+  /// Whether blocks are told apart by something that is added to scores.
+  static bool hasSparseTerm(transformer::PagedAttentionOp op) {
+    return op.getSparseBlock() && !isLocalCausal(op);
+  }
   int64_t numDistances(); // of a bias, [-M, M]
   void fillBiases(mlir::Value head, int64_t lanes);
   /// Of the distance, and of consecutive ones from it on.
@@ -142,6 +151,8 @@ private:
   /// What block-sparse attention adds for the keys at these positions, an i32
   /// or a vector of them.
   mlir::Value sparseTerm(const ScoreRow &row, mlir::Value positions);
+  /// The same of blocks in a circle.
+  mlir::Value circleTerm(const ScoreRow &row, mlir::Value positions);
   /// A query's number, and what `bias` adds to it there.
   mlir::Value biasedQuery(mlir::Value bias, mlir::Value token,
                           mlir::Value column);

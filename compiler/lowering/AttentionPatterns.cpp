@@ -69,7 +69,8 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
         op.getSegments(), op.getSegmentBias(), op.getTypes(), init,
         op.getMask(), op.getNumHeads(), op.getCapAttr(), op.getLogBaseAttr(),
         op.getRoundedSlopes(), op.getSparseBlockAttr(),
-        op.getRandomBlocksAttr(), op.getFactorsAttr());
+        op.getRandomBlocksAttr(), op.getBlocksBeforeAttr(),
+        op.getBlocksAfterAttr(), op.getFactorsAttr());
     return success();
   }
 };
@@ -96,7 +97,8 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
         transformer::Mask::Bidirectional, op.getNumHeads(), /*cap=*/FloatAttr(),
         /*log_base=*/FloatAttr(),
         /*rounded_slopes=*/false, /*sparse_block=*/IntegerAttr(),
-        /*random_blocks=*/IntegerAttr(), op.getFactorsAttr());
+        /*random_blocks=*/IntegerAttr(), /*blocks_before=*/IntegerAttr(),
+        /*blocks_after=*/IntegerAttr(), op.getFactorsAttr());
     return success();
   }
 };

@@ -114,6 +114,10 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
                                             id, number(inner, rows));
         id = arith::SelectOp::create(inner, isOwn, id, number(inner, *beyond));
       }
+      if (std::optional<int64_t> every = op.getEvery()) {
+        id = arith::DivUIOp::create(inner, id, number(inner, *every));
+        id = arith::RemUIOp::create(inner, id, number(inner, rows));
+      }
       Value row = toIndex(inner, id);
       if (op.getOffset() != 0) {
         Value offset = arith::ConstantIndexOp::create(inner, op.getOffset());

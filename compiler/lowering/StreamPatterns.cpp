@@ -126,10 +126,56 @@ struct LowerMatchMagnitude : OpRewritePattern<transformer::MatchMagnitudeOp> {
   const LastUses &lastUses;
 };
 
+/// join_columns -> gather of each input's columns
+struct LowerJoinColumns : OpRewritePattern<transformer::JoinColumnsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::JoinColumnsOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value init = emptyRows(b, op.getInputs().front(),
+                           op.getType().getDimSize(1), elementOf(op));
+    auto body = [&](OpBuilder &builder, Location loc, ValueRange) {
+      ImplicitLocOpBuilder inner(loc, builder);
+      Value row = linalg::IndexOp::create(inner, 0);
+      Value column = linalg::IndexOp::create(inner, 1);
+      Value y;
+      int64_t first = 0;
+      for (Value input : op.getInputs()) {
+        // Of other columns the nearest one is read, and not used.
+        int64_t width = transformer::widthOf(input);
+        auto number = [&](int64_t value) -> Value {
+          return arith::ConstantIndexOp::create(inner, value);
+        };
+        Value own = arith::SubIOp::create(inner, column, number(first));
+        own = arith::MaxSIOp::create(inner, own, number(0));
+        own = arith::MinSIOp::create(inner, own, number(width - 1));
+        Value element = convertFloat(
+            inner,
+            tensor::ExtractOp::create(inner, input, ValueRange{row, own}),
+            inner.getF32Type());
+        Value isOwn = arith::CmpIOp::create(inner, arith::CmpIPredicate::sge,
+                                            column, number(first));
+        y = y ? arith::SelectOp::create(inner, isOwn, element, y).getResult()
+              : element;
+        first += width;
+      }
+      linalg::YieldOp::create(inner, convertFloat(inner, y, elementOf(op)));
+    };
+    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+        op, init.getType(), ValueRange(), init,
+        AffineMap::getMultiDimIdentityMap(2, b.getContext()),
+        SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel),
+        body);
+    return success();
+  }
+};
+
 } // namespace
 
 void tfc::populateStreamPatterns(RewritePatternSet &patterns,
                                  const LastUses &lastUses) {
   patterns.add<LowerMixRows, LowerMatchMagnitude>(patterns.getContext(),
                                                   lastUses);
+  patterns.add<LowerJoinColumns>(patterns.getContext());
 }

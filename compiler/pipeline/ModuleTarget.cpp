@@ -7,8 +7,8 @@ using namespace tfc;
 using transformer::TargetAttr;
 
 transformer::Isa tfc::isaOf(Machine machine) {
-  return machine == Machine::X86_64 ? transformer::Isa::X86_64
-                                    : transformer::Isa::Aarch64;
+  // Of the same numbers.
+  return static_cast<transformer::Isa>(machineInfo(machine).isa);
 }
 
 void tfc::setTarget(ModuleOp module, const PipelineOptions &options) {
@@ -34,7 +34,7 @@ FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
                                       << transformer::kTargetAttrName
                                       << ", got \"" << attr.getProgram() << '"';
   }
-  target->microarchitecture = attr.getCpu().str();
+  target->tuneFor(attr.getCpu());
   return PipelineOptions{
       *target,          attr.getOpt(),           attr.getWeights(),
       attr.getRounds(), attr.getDeterministic(), attr.getGroup(),

@@ -155,10 +155,27 @@ static double tableAt(const Matrix &table, const AttentionShape &shape,
   return table.at(row, isOfAll ? d : head * shape.headDim + d);
 }
 
+/// Of `blocks` in a circle: a block is seen as often as it is near.
+static double circleTerm(const AttentionShape &shape, int64_t own,
+                         int64_t block, int64_t blocks) {
+  if (blocks == 1) {
+    return 0;
+  }
+  int64_t count = 0;
+  for (int64_t step = -*shape.blocksBefore; step <= *shape.blocksAfter;
+       ++step) {
+    count += (own + step + blocks) % blocks == block ? 1 : 0;
+  }
+  return std::log(double(count));
+}
+
 double sparseTerm(const AttentionShape &shape, int64_t query, int64_t key,
                   int64_t keys) {
   int64_t size = shape.sparseBlock, last = (keys - 1) / size;
   int64_t own = query / size, block = key / size;
+  if (shape.blocksBefore) {
+    return circleTerm(shape, std::min(own, last), block, last + 1);
+  }
   bool isDense = keys <= (5 + 2 * shape.randomBlocks) * size;
   if (isDense || own == 0 || own == last) {
     return 0;
@@ -226,6 +243,11 @@ void attention(const Matrix &query, const Sequence &sequence,
     if (shape.left) {
       begin = std::clamp<int64_t>(position - *shape.left, 0, end);
     }
+    bool isLocal = shape.causal && shape.blocksBefore;
+    if (isLocal) {
+      int64_t block = position / shape.sparseBlock - *shape.blocksBefore;
+      begin = std::clamp<int64_t>(block * shape.sparseBlock, 0, end);
+    }
     double scale = shape.scale;
     if (shape.logBase) {
       auto seen = static_cast<double>(shape.causal ? end : sequence.keys);
@@ -268,7 +290,7 @@ void attention(const Matrix &query, const Sequence &sequence,
         } else if (!shape.slopes.empty()) {
           score += shape.slopes[head] * static_cast<double>(j - position);
         }
-        if (shape.sparseBlock > 0) {
+        if (shape.sparseBlock > 0 && !isLocal) {
           score += sparseTerm(shape, position, j, sequence.keys);
         }
         if (shape.cap) {

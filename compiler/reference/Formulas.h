@@ -38,6 +38,8 @@ Matrix mixRows(const Matrix &x, llvm::ArrayRef<const Matrix *> terms,
                const Matrix &weights, int64_t first, double offset);
 /// y[t,:] = x[t,:] sqrt(mean(like[t,:]^2)) / sqrt(max(mean(x[t,:]^2), floor))
 Matrix matchMagnitude(const Matrix &x, const Matrix &like, double floor);
+/// The inputs' rows side by side.
+Matrix joinColumns(llvm::ArrayRef<const Matrix *> inputs);
 
 /// y[t,n] = sum_k x[t,k] weight[n,k] + bias[n]; `bias` may be null, here and
 /// below.
@@ -262,6 +264,8 @@ struct AttentionShape {
   /// Of block-sparse attention: positions of a block, 0 without, and how often
   /// block 0 is a random one.
   int64_t sparseBlock = 0, randomBlocks = 0;
+  /// Or how many blocks before and behind its own a query sees.
+  std::optional<int64_t> blocksBefore, blocksAfter;
   /// Whether queries, keys, values and exp(score - largest) are rounded to bf16
   /// before they are multiplied; the weights' sum is of those as they were.
   bool roundsFactors = false;

@@ -237,6 +237,16 @@ LogicalResult Interpreter::runOp(EmbeddingOp op) {
     }
     return setRows(op, embedding(own, table, 0));
   }
+  if (std::optional<int64_t> every = op.getEvery()) {
+    Ids own;
+    for (int64_t id : ids(op.getIds())) {
+      if (id < 0) {
+        return op.emitError() << "expected an id of at least 0, got " << id;
+      }
+      own.push_back(static_cast<int32_t>(id / *every % table.rows));
+    }
+    return setRows(op, embedding(own, table, 0));
+  }
   bool mayBeNegative = op.getOptional() || op.getGiven();
   for (int64_t id : ids(op.getIds())) {
     if ((id < 0 && !mayBeNegative) || id + offset >= table.rows) {
@@ -426,6 +436,8 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   shape.roundedSlopes = op.getRoundedSlopes();
   shape.sparseBlock = static_cast<int64_t>(op.getSparseBlock().value_or(0));
   shape.randomBlocks = static_cast<int64_t>(op.getRandomBlocks().value_or(0));
+  shape.blocksBefore = op.getBlocksBefore();
+  shape.blocksAfter = op.getBlocksAfter();
   shape.span = static_cast<int64_t>(op.getSpan().value_or(0));
   shape.maxDistance = op.getMaxDistance();
   if (op.getLogBase()) {
@@ -605,6 +617,13 @@ LogicalResult Interpreter::runOp(Operation &op) {
                                    rows(op.getWeights()),
                                    static_cast<int64_t>(op.getFirst()),
                                    op.getOffset().convertToDouble()));
+      })
+      .Case([&](JoinColumnsOp op) {
+        SmallVector<const Matrix *> inputs;
+        for (Value input : op.getInputs()) {
+          inputs.push_back(&rows(input));
+        }
+        return setRows(op, joinColumns(inputs));
       })
       .Case([&](MatchMagnitudeOp op) {
         return setRows(op,

@@ -42,6 +42,24 @@ Matrix mixRows(const Matrix &x, llvm::ArrayRef<const Matrix *> terms,
   return y;
 }
 
+Matrix joinColumns(llvm::ArrayRef<const Matrix *> inputs) {
+  int64_t width = 0;
+  for (const Matrix *input : inputs) {
+    width += input->cols;
+  }
+  Matrix y(inputs.front()->rows, width);
+  int64_t first = 0;
+  for (const Matrix *input : inputs) {
+    for (int64_t t = 0; t < input->rows; ++t) {
+      for (int64_t c = 0; c < input->cols; ++c) {
+        y.at(t, first + c) = input->at(t, c);
+      }
+    }
+    first += input->cols;
+  }
+  return y;
+}
+
 /// The mean of the squares of row `t`.
 static double meanSquare(const Matrix &x, int64_t t) {
   double squares = 0;

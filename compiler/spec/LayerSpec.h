@@ -146,10 +146,19 @@ struct RelativeTerms {
 /// (Zaheer et al. 2020, arXiv:2007.14062): of `block` positions each, a block
 /// sees the first, its neighbours, itself and the last; the first counts
 /// 1 + `random` times.
+///
+/// Or, where it is `isLocal`, attention to blocks that are near (Kitaev et al.
+/// 2020, arXiv:2001.04451): a block sees itself, `before` blocks before it and
+/// `after` behind it; of an encoder they are a circle.
 struct Sparse {
   int64_t block = 0, random = 0;
+  bool isLocal = false;
+  int64_t before = 0, after = 0;
+  auto fields() const {
+    return std::tie(block, random, isLocal, before, after);
+  }
   friend bool operator==(const Sparse &a, const Sparse &b) {
-    return a.block == b.block && a.random == b.random;
+    return a.fields() == b.fields();
   }
 };
 

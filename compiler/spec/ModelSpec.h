@@ -32,6 +32,14 @@ struct Position {
   int64_t rows = 0;
   int64_t offset = 0;
   std::optional<Sinusoid> sinusoid;
+  /// Of a grid, the position being the number of a place in it, the last axis
+  /// counted first: each axis has a table, whose rows are side by side in that
+  /// of a position, "encoder.embeddings.position.0.weight" and so on (Kitaev et
+  /// al. 2020, arXiv:2001.04451). `rows` is how many places there are.
+  struct Axis {
+    int64_t rows = 0, width = 0;
+  };
+  std::vector<Axis> axes;
 };
 
 /// An extra table, or a second look-up in the token table. Without a default,
@@ -189,7 +197,14 @@ struct LayerInputs {
 /// * Its sublayers but a layer_input make y of p_a.
 /// * It gives x_i = p_i + (1 + (correct m(y))_i) (y - p_a).
 /// * What its layer_input makes of x_a is added to all of them but stream 0.
+///
+/// Or, where they are `reversible`, two streams that both begin with the
+/// embeddings (Kitaev et al. 2020, arXiv:2001.04451): what the first sublayer
+/// of a layer, the third and so on make of stream 1 is added to stream 0, and
+/// what the others make of that to stream 1. The layers' result is both, side
+/// by side.
 struct Streams {
+  bool reversible = false;
   int64_t count = 2, active = 0;
   Norm norm;
   double routerScale = 1;
@@ -208,6 +223,10 @@ struct Stack {
   std::optional<Norm> finalNorm;
   /// The self-attention of each layer, in their order; null where it has none.
   std::vector<const Attention *> selfAttentions() const;
+  /// How wide the rows of its result are.
+  int64_t resultWidth(int64_t hidden) const {
+    return streams && streams->reversible ? 2 * hidden : hidden;
+  }
 };
 
 /// The self-attention of a layer; null where it has none.
@@ -268,6 +287,18 @@ struct ActivationUnitStep {
   std::vector<int64_t> hidden; // widths of layers but the last, which is 1
   Activation act = Activation::Sigmoid;
 };
+/// What a learned row, "<path>.probe", finds as the one query of an attention
+/// over all rows of a sequence, and behind it a feed-forward part: y +
+/// down(act(up(norm(y)))). Heads are those of the stack (Lee et al. 2019,
+/// arXiv:1810.00825; Zhai et al. 2022, arXiv:2106.04560). All products have
+/// biases.
+struct ProbeStep {
+  std::string path;
+  int64_t numHeads = 1, headDim = 0;
+  Norm norm;
+  int64_t width = 0; // of the feed-forward part
+  Activation act = Activation::Gelu;
+};
 /// [rows, n] -> n results of [rows], each a named output of the head.
 struct SplitStep {
   std::vector<std::string> names;
@@ -290,7 +321,7 @@ struct L2NormalizeStep {
 using HeadStep =
     std::variant<TakeStep, PoolStep, DenseStep, NormStep, LogitsStep, SplitStep,
                  ActStep, ScaleStep, TruncateStep, L2NormalizeStep,
-                 AdaptiveLogitsStep, ActivationUnitStep>;
+                 AdaptiveLogitsStep, ActivationUnitStep, ProbeStep>;
 
 /// `from` is "encoder", "decoder" or the name of an earlier head.
 struct Head {
@@ -330,6 +361,13 @@ struct Generation {
   std::vector<int64_t> suppress, beginSuppress;
 };
 
+/// Some of a parameter's rows, from row `firstRow` of a tensor; zeros where
+/// there are no names.
+struct StoredPart {
+  std::vector<std::string> patterns;
+  int64_t rows = 0, firstRow = 0, storedRows = 0;
+};
+
 /// A parameter and where it is stored; tfc_weight_v0 in runtime/include/tfc/
 /// abi.h says what the fields mean. Shape [rows, cols]; rank 1: cols = 1.
 struct Parameter {
@@ -337,6 +375,8 @@ struct Parameter {
   std::vector<std::string> patterns;
   int64_t rank = 2, rows = 0, cols = 1;
   int64_t firstRow = 0, storedRows = 0;
+  /// Or its rows are these, one part below the other; without `patterns`.
+  std::vector<StoredPart> parts;
   /// The stored rows are that many groups, of which each has its share of these
   /// rows, from its row `firstRow` on.
   int64_t groups = 1;

@@ -54,15 +54,16 @@ TypeRef embeddings() {
               key("adaptive", object({needed("cutoffs", list(rows(), 0, 64)),
                                       needed("div", rows())})),
               unsupported("input", text())});
-  TypeRef position = object(
-      {needed("kind", words({"learned", "sinusoid", "none"}, {"axial"})),
-       key("rows", rows()), key("offset", index()),
-       key("ids", words({"arange", "from_mask", "from_pad"},
-                        {"arange_skip_left_pad", "input"})),
-       key("layout", words({"interleaved", "concat"})),
-       key("denominator", words({"dim", "half_minus_1"})),
-       key("zero_row", index()), key("base", number()),
-       unsupported("shape", list(rows())), unsupported("dims", list(width()))});
+  TypeRef position =
+      object({needed("kind", words({"learned", "sinusoid", "axial", "none"})),
+              key("rows", rows()), key("offset", index()),
+              key("ids", words({"arange", "from_mask", "from_pad"},
+                               {"arange_skip_left_pad", "input"})),
+              key("layout", words({"interleaved", "concat"})),
+              key("denominator", words({"dim", "half_minus_1"})),
+              key("zero_row", index()), key("base", number()),
+              key("shape", list(rows(), 2, maxAxes)),
+              key("dims", list(width(), 2, maxAxes))});
   TypeRef segment = object({needed("name", text()), needed("input", text()),
                             key("rows", rows()), key("use", words({"token"})),
                             key("default", index())});
@@ -113,10 +114,18 @@ TypeRef relativeTable() {
 }
 
 TypeRef sparse() {
-  return orNone(
-      object({needed("kind", words({"block"}, {"lsh", "chunk_local"})),
-              needed("block", integer(1, maxSparse)),
-              needed("random", integer(0, maxSparse))}));
+  Type type;
+  type.kind = Kind::Tagged;
+  type.tag = "kind";
+  type.choices.push_back({"block", true,
+                          object({needed("block", integer(1, maxSparse)),
+                                  needed("random", integer(0, maxSparse))})});
+  type.choices.push_back({"chunk_local", true,
+                          object({needed("block", integer(1, maxSparse)),
+                                  needed("before", integer(0, 1)),
+                                  needed("after", integer(0, 1))})});
+  type.choices.push_back({"lsh", false, object({})});
+  return orNone(make(std::move(type)));
 }
 
 TypeRef rotary() {
@@ -358,15 +367,22 @@ TypeRef stack() {
   TypeRef memory =
       object({needed("len", rows()), key("init", words({"zeros", "none"})),
               key("same_length", flag()), key("keep", words({"hidden"}))});
-  TypeRef streams = orNone(
-      object({needed("kind", words({"altup"}, {"reversible", "two_stream"})),
-              needed("count", integer(2, maxStreams)),
-              key("active", integer(0, maxStreams - 1)), needed("norm", norm()),
-              key("router_scale", number()), needed("floor", number())}));
+  Type streams;
+  streams.kind = Kind::Tagged;
+  streams.tag = "kind";
+  streams.choices.push_back(
+      {"altup", true,
+       object({needed("count", integer(2, maxStreams)),
+               key("active", integer(0, maxStreams - 1)),
+               needed("norm", norm()), key("router_scale", number()),
+               needed("floor", number())})});
+  streams.choices.push_back({"reversible", true, object({})});
+  streams.choices.push_back({"two_stream", false, object({})});
   return object({needed("embeddings", embeddings()), key("position_bias", bias),
                  key("relative", relativeTable()), key("layer_inputs", inputs),
-                 key("streams", streams), needed("layers", layers()),
-                 key("final_norm", norm()), unsupported("memory", memory),
+                 key("streams", orNone(make(std::move(streams)))),
+                 needed("layers", layers()), key("final_norm", norm()),
+                 unsupported("memory", memory),
                  unsupported("mask_rows_each_layer", flag(), Json(false))},
                 "stack");
 }
@@ -412,6 +428,10 @@ TypeRef headStep() {
   op("activation_unit",
      {needed("name", text()), needed("query", words({"first", "last"})),
       needed("hidden", list(width(), 0, 64)), needed("act", activation())},
+     true);
+  op("probe",
+     {needed("name", text()), needed("norm", norm()), needed("width", width()),
+      needed("act", activation())},
      true);
   op("truncate", {needed("dims", width())}, true);
   op("l2_normalize", {key("eps", number())}, true);
@@ -473,9 +493,12 @@ TypeRef precision() {
 
 TypeRef weights() {
   TypeRef names = oneOf({text(), list(text(), 1, 16)});
+  TypeRef part =
+      object({key("tensor", names), needed("rows", rows()),
+              key("first_row", index()), key("stored_rows", rows())});
   TypeRef source = object(
-      {key("stem", names), key("tensor", names),
-       key("layout", words({"out_in", "in_out"})),
+      {key("parts", list(part, 1, 16)), key("stem", names),
+       key("tensor", names), key("layout", words({"out_in", "in_out"})),
        key("pack", list(words({"q", "k", "v", "gate", "up"}), 1, 3)),
        key("groups", width()), key("stacked", flag()),
        key("first_row", index()), key("stored_rows", rows()),

@@ -88,6 +88,8 @@ constexpr int64_t maxRotary = 8192;
 /// Of a table of distances: half its rows, and the farthest that it tells
 /// apart.
 constexpr int64_t maxSpan = 1 << 16;
+/// The most axes of a grid of positions.
+constexpr int64_t maxAxes = 4;
 /// Positions of a block of block-sparse attention, and its random blocks.
 constexpr int64_t maxSparse = 1 << 16;
 /// The most groups of a packed tensor: each is read by itself.

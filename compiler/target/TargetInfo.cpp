@@ -3,11 +3,14 @@
 #include "compiler/target/TargetInfo.h"
 
 #include "runtime/src/load/Aarch64Features.h"
+#include "runtime/src/load/Riscv64Features.h"
 #include "runtime/src/load/X86Levels.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/AArch64TargetParser.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/RISCVISAInfo.h"
+#include "llvm/TargetParser/RISCVTargetParser.h"
 #include "llvm/TargetParser/X86TargetParser.h"
 
 using namespace tfc;
@@ -93,6 +96,45 @@ static TargetInfo armv8Dotprod() {
   return info;
 }
 
+/// Every RISC-V with the vector extension of version 1.0. Its registers have
+/// 128 bits or more, of which a vector of eight floats is two.
+static TargetInfo riscv() {
+  TargetInfo info;
+  info.name = "rv64gcv";
+  info.machine = Machine::Riscv64;
+  info.features = TFC_FEATURE_RISCV_V;
+  info.cpu = "generic-rv64";
+  // Zicbop's instructions ask for memory ahead, and are nothing elsewhere.
+  info.attributes = "+m,+a,+f,+d,+c,+v,+zicbop";
+  info.tuning = "generic-rv64";
+  return info;
+}
+
+/// Of 256 bits or more, of which it is one.
+static TargetInfo riscv256() {
+  TargetInfo info = riscv();
+  info.name += "+zvl256b";
+  info.features |= TFC_FEATURE_RISCV_ZVL256B;
+  info.attributes += ",+zvl256b";
+  return info;
+}
+
+/// Of 512 bits or more: a vector has sixteen floats.
+static TargetInfo riscv512() {
+  TargetInfo info = riscv();
+  info.name += "+zvl512b";
+  info.features |= TFC_FEATURE_RISCV_ZVL256B | TFC_FEATURE_RISCV_ZVL512B;
+  info.attributes += ",+zvl512b";
+  return info;
+}
+
+/// All programs of CPUs, as users are told of them.
+static std::vector<TargetInfo> allLevels() {
+  return {level3(),       level4(),     level4Bf16(),    level4AmxBf16(),
+          level3Vnni(),   level4Vnni(), level4AmxInt8(), armv8(),
+          armv8Dotprod(), riscv(),      riscv256(),      riscv512()};
+}
+
 /// What has units beyond the levels' own, the last that a machine has being the
 /// fastest there for its factors.
 static std::vector<TargetInfo> programsOfUnits() {
@@ -132,15 +174,11 @@ static std::optional<TargetInfo> findCuda(llvm::StringRef architecture) {
 }
 
 static std::optional<TargetInfo> findLevelCalled(llvm::StringRef name) {
-  for (const TargetInfo &level :
-       {level3(), level4(), level4Bf16(), level4AmxBf16(), level3Vnni(),
-        level4Vnni(), level4AmxInt8(), armv8(), armv8Dotprod(),
-        level4().emulated(), level4Bf16().emulated(),
-        level4AmxBf16().emulated(), level3Vnni().emulated(),
-        level4Vnni().emulated(), level4AmxInt8().emulated(), armv8().emulated(),
-        armv8Dotprod().emulated(), level3().emulated()}) {
-    if (name == level.programName()) {
-      return level;
+  for (const TargetInfo &level : allLevels()) {
+    for (const TargetInfo &program : {level, level.emulated()}) {
+      if (name == program.programName()) {
+        return program;
+      }
     }
   }
   return std::nullopt;
@@ -213,7 +251,7 @@ static uint64_t armFeatures(llvm::function_ref<bool(llvm::StringRef)> has) {
 /// The level of a machine that LLVM calls `name`.
 static TargetInfo findArm(llvm::StringRef name, uint64_t features) {
   TargetInfo target = armv8();
-  target.microarchitecture = name;
+  target.tuneFor(name);
   target.machineFeatures = features;
   return target;
 }
@@ -259,10 +297,50 @@ static std::optional<TargetInfo> findArmCalled(llvm::StringRef name) {
                  }));
 }
 
+/// By LLVM's name: those with the vectors, of their level.
+static std::optional<TargetInfo> findRiscvCalled(llvm::StringRef name) {
+  auto isa =
+      llvm::RISCVISAInfo::parseArchString(llvm::RISCV::getMArchFromMcpu(name),
+                                          /*EnableExperimentalExtension=*/true);
+  if (!isa) {
+    llvm::consumeError(isa.takeError());
+    return std::nullopt;
+  }
+  std::optional<TargetInfo> best;
+  for (const TargetInfo &level : {riscv(), riscv256(), riscv512()}) {
+    bool hasAll = llvm::all_of(riscv64Features, [&](const auto &each) {
+      return !(each.feature & level.features) ||
+             (*isa)->hasExtension(each.name);
+    });
+    if ((*isa)->getXLen() == 64 && hasAll) {
+      best = level;
+      best->microarchitecture = name;
+      best->machineFeatures = level.features;
+    }
+  }
+  return best;
+}
+
 static std::optional<TargetInfo> findCpu(llvm::StringRef name) {
   bool isX86 =
       llvm::X86::parseArchX86(name, /*Only64Bit=*/true) != llvm::X86::CK_None;
-  return isX86 ? findX86(name, featuresOf(name)) : findArmCalled(name);
+  if (isX86) {
+    return findX86(name, featuresOf(name));
+  }
+  std::optional<TargetInfo> arm = findArmCalled(name);
+  return arm ? arm : findRiscvCalled(name);
+}
+
+bool TargetInfo::isArm() const {
+  return machineInfo(machine).isa == TFC_ISA_AARCH64;
+}
+
+void TargetInfo::tuneFor(llvm::StringRef name) {
+  microarchitecture = name.str();
+  if (machine == Machine::Aarch64 && !isStandIn &&
+      name.starts_with("apple-m")) {
+    machine = Machine::AppleSilicon;
+  }
 }
 
 std::string TargetInfo::programName() const {
@@ -270,13 +348,13 @@ std::string TargetInfo::programName() const {
 }
 
 bool TargetInfo::needsModels() const {
-  return isEmulated() ||
-         (machine == Machine::Aarch64 && !(features & TFC_FEATURE_ARM_DOTPROD));
+  bool hasBytes = isArm() ? (features & TFC_FEATURE_ARM_DOTPROD) != 0
+                          : machine == Machine::X86_64;
+  return isEmulated() || !hasBytes;
 }
 
 llvm::StringRef TargetInfo::triple() const {
-  return machine == Machine::X86_64 ? "x86_64-unknown-linux-gnu"
-                                    : "aarch64-unknown-linux-gnu";
+  return machineInfo(machine).triple;
 }
 
 TargetInfo TargetInfo::emulated() const {
@@ -341,20 +419,21 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
       return *cuda;
     }
   }
-  return fail(
-      "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
-      "cpu:x86-64-v4+bf16, cpu:x86-64-v4+amx-bf16, "
-      "cpu:x86-64-v3+avxvnni, cpu:x86-64-v4+vnni, "
-      "cpu:x86-64-v4+amx-int8, cpu:armv8-a, cpu:armv8-a+dotprod or LLVM's "
-      "name of a CPU with AVX2, FMA and F16C or of a 64-bit Arm, as "
-      "cpu:znver4, or cuda "
-      "or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90, sm_90a), got " +
-      text);
+  std::string names;
+  for (const TargetInfo &level : allLevels()) {
+    names += ", cpu:" + level.name;
+  }
+  return fail("expected --target cpu" + names +
+              " or LLVM's name of a CPU with AVX2, FMA and F16C, of a 64-bit "
+              "Arm or of a 64-bit RISC-V with V, as cpu:znver4, or cuda "
+              "or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90, sm_90a), got " +
+              text);
 }
 
 /// "armv8-a", "the host code of sm_80 (x86-64)".
 static std::string describeHost(const TargetInfo &target) {
-  return target.isDevice() ? "the host code of " + target.name + " (x86-64)"
+  return target.isDevice() ? "the host code of " + target.name + " (" +
+                                 machineInfo(target.machine).name + ")"
                            : target.programName();
 }
 
@@ -363,7 +442,8 @@ static llvm::Error checkMachines(llvm::ArrayRef<TargetInfo> targets,
   for (const TargetInfo &target : targets) {
     if (target.machine != targets.front().machine) {
       return fail("expected --target to name one kind of machine (a library is "
-                  "of x86-64 or of aarch64), got " +
+                  "of " +
+                  describeMachines() + "), got " +
                   describeHost(targets.front()) + " and " +
                   describeHost(target) + " in " + text);
     }
@@ -416,9 +496,10 @@ TargetInfo TargetInfo::fastAt(Factors factors) const {
   }
   TargetInfo best = *this;
   for (TargetInfo each : programsOfUnits()) {
-    if (each.machine == machine && each.multiplies == factors &&
+    bool isSame = machineInfo(each.machine).isa == machineInfo(machine).isa;
+    if (isSame && each.multiplies == factors &&
         !(each.features & ~machineFeatures)) {
-      each.microarchitecture = microarchitecture;
+      each.tuneFor(microarchitecture);
       each.machineFeatures = machineFeatures;
       best = each;
     }

@@ -3,6 +3,7 @@
 #ifndef TFC_COMPILER_TARGET_TARGETINFO_H
 #define TFC_COMPILER_TARGET_TARGETINFO_H
 
+#include "compiler/target/Machines.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -16,16 +17,12 @@ namespace tfc {
 /// Whether a program computes on the host or on a device.
 enum class TargetKind { Cpu, Cuda };
 
-/// What the instructions of a library are: it is one ELF file, so all programs
-/// of it, the host code of devices among them, are of one.
-enum class Machine { X86_64, Aarch64 };
-
 /// What the products of a program multiply, beside f32.
 enum class Factors { F32, BF16, Int8 };
 
 /// A CPU: one of the x86-64 levels, or one and what some of its machines are
-/// fast at, or ARMv8-A, with products of bytes or without, and which of its
-/// machines is to be fast. Or an
+/// fast at, or ARMv8-A, with products of bytes or without, or RV64GCV with
+/// vectors of so many bits, and which of its machines is to be fast. Or an
 /// architecture of NVIDIA's GPUs, and every later one, or, with an `a` behind
 /// its name, no other.
 struct TargetInfo {
@@ -64,6 +61,13 @@ struct TargetInfo {
   bool isStandIn = false;
   TargetKind kind = TargetKind::Cpu;
 
+  /// Whether the host's instructions are aarch64's.
+  bool isArm() const;
+
+  /// Sets the microarchitecture, by LLVM's name, and with it the machine: those
+  /// called "apple-m1" and so on run macOS.
+  void tuneFor(llvm::StringRef name);
+
   /// Whether its program computes on a device.
   bool isDevice() const { return kind != TargetKind::Cpu; }
   /// Of a device, whether a kernel may begin before the one in front of it has
@@ -90,8 +94,8 @@ struct TargetInfo {
   llvm::StringRef triple() const;
 
   /// Whether kernels name instructions that its machine may lack: then models
-  /// of these stand in for them. Of a stand-in any, and of ARMv8.0-A the
-  /// products of bytes.
+  /// of these stand in for them. Of a stand-in any, and of ARMv8.0-A and of
+  /// RISC-V the products of bytes.
   bool needsModels() const;
 
   /// This target for the lowest level of machines like the one that this runs
@@ -105,11 +109,12 @@ struct TargetInfo {
 
   /// "cpu" is this machine; "cpu:x86-64-v3" and "cpu:x86-64-v4" are that level
   /// whatever this machine has, "cpu:x86-64-v4-emulated" the latter for a
-  /// machine of the former, "cpu:armv8-a" every 64-bit Arm, "cpu:znver4" and
-  /// "cpu:neoverse-v1" the level of the CPU that LLVM calls so, and its
-  /// microarchitecture; "cuda:sm_80" is that architecture,
-  /// and "cuda" the oldest that there are programs for. The error says what is
-  /// expected.
+  /// machine of the former, "cpu:armv8-a" every 64-bit Arm, "cpu:rv64gcv" every
+  /// 64-bit RISC-V with vectors, "cpu:znver4" and "cpu:neoverse-v1" the level
+  /// of the CPU that LLVM calls so, and its microarchitecture, and
+  /// "cpu:apple-m1" that of a Mac; "cuda:sm_80" is
+  /// that architecture, and "cuda" the oldest that there are programs for. The
+  /// error says what is expected.
   static llvm::Expected<TargetInfo> parse(llvm::StringRef text);
 
   /// That of the program called `name`, without a microarchitecture; none where

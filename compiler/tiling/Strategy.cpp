@@ -154,6 +154,39 @@ static Strategy armv8Bytes(int64_t weightBits) {
   return s;
 }
 
+/// A multiply-add takes a factor from a float's register, so that a broadcast
+/// is nothing. In registers of 128 bits a vector is a pair of them, of which
+/// there are 16: 6 x 16, as x86-64-v3, whose panels, packed files and bits are
+/// these, has 12 accumulators and 2 vectors of weights. Bytes are multiplied by
+/// what models an instruction for them. Not measured.
+static Strategy riscv(int64_t weightBits) {
+  Strategy s = level3(weightBits);
+  s.isSigned = true;
+  if (weightBits <= 8) {
+    s.rows = weightBits == 4 ? 1 : 3;
+  }
+  return s;
+}
+
+/// In registers of 256 bits it is one: 12 x 16, 24 accumulators.
+static Strategy riscv256(int64_t weightBits) {
+  Strategy s = riscv(weightBits);
+  if (weightBits >= 16) {
+    s.rows = 12;
+  }
+  return s;
+}
+
+/// Of 512 bits x86-64-v4's, and its bits.
+static Strategy riscv512(int64_t weightBits) {
+  Strategy s = level4(weightBits);
+  s.isSigned = true;
+  if (weightBits <= 8) {
+    s.rows = weightBits == 4 ? 1 : 2;
+  }
+  return s;
+}
+
 /// AVX-VNNI: the same of half the vectors.
 static Strategy vnni256(int64_t weightBits) {
   Strategy s = level3(weightBits == 4 ? 4 : 8);
@@ -185,7 +218,12 @@ static constexpr struct {
        return weightBits <= 8 ? armv8Bytes(weightBits) : armv8(weightBits);
      }},
     {"armv8-a+dotprod",
-     [](llvm::StringRef, int64_t bits) { return armv8Dotprod(bits); }}};
+     [](llvm::StringRef, int64_t bits) { return armv8Dotprod(bits); }},
+    {"rv64gcv", [](llvm::StringRef, int64_t bits) { return riscv(bits); }},
+    {"rv64gcv+zvl256b",
+     [](llvm::StringRef, int64_t bits) { return riscv256(bits); }},
+    {"rv64gcv+zvl512b",
+     [](llvm::StringRef, int64_t bits) { return riscv512(bits); }}};
 
 llvm::ArrayRef<llvm::StringRef> tfc::listStrategies() {
   static const auto programs = llvm::map_to_vector(

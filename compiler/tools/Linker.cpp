@@ -9,6 +9,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 LLD_HAS_DRIVER(elf)
+LLD_HAS_DRIVER(macho)
 
 // lld initialises every CPU of LLVM, for link-time optimisation, which tfc has
 // no use for. Those that have an empty function here are not linked.
@@ -16,6 +17,7 @@ LLD_HAS_DRIVER(elf)
 #define TFC_CHOOSE(...) TFC_SECOND(__VA_ARGS__)
 #define TFC_KEEP_X86 ~, KEEP
 #define TFC_KEEP_AArch64 ~, KEEP
+#define TFC_KEEP_RISCV ~, KEEP
 #define TFC_KEEP_NVPTX ~, KEEP
 #define TFC_EMPTY_KEEP(name)
 #define TFC_EMPTY_DROP(name)                                                   \
@@ -41,19 +43,19 @@ LLD_HAS_DRIVER(elf)
 llvm::PassPluginLibraryInfo getPollyPluginInfo();
 llvm::PassPluginLibraryInfo getPollyPluginInfo() { return {}; }
 
-static const char kName[] = "ld.lld";
-
 bool tfc::isCalledAsLinker(int argc, char **argv) {
-  return argc > 0 && llvm::StringRef(argv[0]) == kName;
+  return argc > 0 && (llvm::StringRef(argv[0]) == kElfLinker ||
+                      llvm::StringRef(argv[0]) == kMachOLinker);
 }
 
 int tfc::runAsLinker(int argc, char **argv) {
-  lld::Result result =
-      lld::lldMain(llvm::ArrayRef<const char *>(argv, argv + argc),
-                   llvm::outs(), llvm::errs(), {{lld::Gnu, &lld::elf::link}});
+  lld::Result result = lld::lldMain(
+      llvm::ArrayRef<const char *>(argv, argv + argc), llvm::outs(),
+      llvm::errs(),
+      {{lld::Gnu, &lld::elf::link}, {lld::Darwin, &lld::macho::link}});
   return result.retCode;
 }
 
 void tfc::useOwnLinker() {
-  setLinker(llvm::sys::fs::getMainExecutable(nullptr, nullptr), kName);
+  setLinker(llvm::sys::fs::getMainExecutable(nullptr, nullptr));
 }

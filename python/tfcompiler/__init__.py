@@ -28,12 +28,13 @@ from tfcompiler._sentence import SentenceEncoder
 from tfcompiler._session import Fault, NewToken, Session, SessionInfo, State
 from tfcompiler._sound import log_mel
 from tfcompiler._tokenizer import Encoding, TextStream, Tokenizer
+from tfcompiler._transcribe import Segment, Transcript
 
 __version__ = version()
 __all__ = [
     "Answer", "Code", "Encoding", "Error", "Fault", "Finish", "Generated",
     "Job", "Model", "ModelInfo", "NewToken", "Piece", "Port", "Scheduler",
-    "SchedulerStats", "SentenceEncoder", "Session", "SessionInfo", "State",
-    "TextStream", "Tokenizer", "Usage", "abi_version", "compile", "load",
-    "log_mel", "pipeline", "version",
+    "SchedulerStats", "Segment", "SentenceEncoder", "Session", "SessionInfo",
+    "State", "TextStream", "Tokenizer", "Transcript", "Usage", "abi_version",
+    "compile", "load", "log_mel", "pipeline", "version",
 ]

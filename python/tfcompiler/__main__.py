@@ -2,14 +2,18 @@
 """python -m tfcompiler chat HF_DIR: talks with a model on the terminal;
 python -m tfcompiler serve HF_DIR: answers at an address; python -m tfcompiler
 replay RECEIPT --model HF_DIR: computes such an answer again;
+python -m tfcompiler transcribe HF_DIR FILE.wav: what is said in a sound;
 python -m tfcompiler compare-batches HF_DIR --texts FILE: whether an answer
 depends on who else asks."""
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import json
 import sys
 
 from tfcompiler import Error, _compare, compile
+from tfcompiler._subtitles import subtitles
 from tfcompiler.serve import _main as server
 from tfcompiler.serve import _replay as replayed
 
@@ -35,6 +39,23 @@ def chat(options) -> int:
             print(piece, end="", flush=True)
         print(flush=True)
         messages.append({"role": "assistant", "content": answer})
+
+
+def transcribe(options) -> int:
+    """Of each file what is said, on standard output."""
+    model = compile(options.folder, target=options.target)
+    has_times = options.format != "text"
+    for path in options.sounds:
+        made = model.generate(
+            sound=path, language=options.language, task=options.task,
+            return_timestamps=True if has_times else None)
+        if options.format == "json":
+            print(json.dumps({"file": path, **dataclasses.asdict(made)},
+                             ensure_ascii=False), flush=True)
+        else:
+            print(subtitles(options.format, made.segments) if has_times
+                  else made.strip() + "\n", end="", flush=True)
+    return 0
 
 
 def main() -> int:
@@ -63,6 +84,21 @@ def main() -> int:
         "of a folder or of any server with OpenAI's addresses")
     _compare.add_arguments(compares)
     compares.set_defaults(run=_compare.run)
+    hears = commands.add_parser(
+        "transcribe", help="write what is said in WAV files, and when")
+    hears.add_argument("folder", help="a Hugging Face folder")
+    hears.add_argument("sounds", nargs="+", metavar="FILE.wav",
+                       help="16000 samples a second of 16 bits")
+    hears.add_argument("--language", help="as de or german; by default the one "
+                       "that is heard")
+    hears.add_argument("--task", choices=("transcribe", "translate"),
+                       help="translate: into English")
+    hears.add_argument("--format", default="text",
+                       choices=("text", "srt", "vtt", "json"),
+                       help="text (default), or with times: subtitles, or an "
+                       "object a line and file")
+    hears.add_argument("--target", help="tfc compile's --target")
+    hears.set_defaults(run=transcribe)
     options = parser.parse_args()
     try:
         return options.run(options)

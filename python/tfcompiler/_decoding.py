@@ -21,6 +21,7 @@ _MEMBERS = {
     "forced_eos_token_id": "forced_eos",
     "suppress_tokens": "suppress",
     "begin_suppress_tokens": "begin_suppress",
+    "max_initial_timestamp_index": "max_initial_timestamp",
 }
 _LISTS = ("begin_suppress_tokens", "suppress_tokens")
 _EARLY = {False: 0, True: 1, "never": 2}
@@ -29,10 +30,10 @@ _TYPES = {field[0]: field[1] for field in s.DecodingOptions._fields_}
 WORDS = (
     "begin_suppress_tokens", "do_sample", "early_stopping",
     "forced_bos_token_id", "forced_eos_token_id", "frequency_penalty",
-    "length_penalty", "min_length", "min_new_tokens", "min_p", "no_repeat_ngram_size",
-    "num_beams", "num_return_sequences", "presence_penalty",
-    "repetition_penalty", "seed", "suppress_tokens", "temperature", "top_k",
-    "top_p")
+    "length_penalty", "max_initial_timestamp_index", "min_length",
+    "min_new_tokens", "min_p", "no_repeat_ngram_size", "num_beams",
+    "num_return_sequences", "presence_penalty", "repetition_penalty", "seed",
+    "suppress_tokens", "temperature", "timestamp_begin", "top_k", "top_p")
 
 
 def decoding_options(model, words: dict) -> s.DecodingOptions:

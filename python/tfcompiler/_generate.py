@@ -21,7 +21,8 @@ from tfcompiler._error import Code, Error
 from tfcompiler._library import Interrupt, runtime
 from tfcompiler._numbers import UINT64, integer
 from tfcompiler._session import Prompt, Session
-from tfcompiler._sound import log_mel, prompts, read_wave, without_times
+from tfcompiler._sound import FRAMES, checked_features, heard_features
+from tfcompiler._transcribe import Transcriber
 
 if TYPE_CHECKING:
     from tfcompiler._model import Model
@@ -91,6 +92,7 @@ class Generates:
     def generate(self, texts: Optional[Texts] = None, *,
                  input_features=None, sound=None,
                  language: Optional[str] = None, task: Optional[str] = None,
+                 return_timestamps: Optional[bool] = None,
                  max_new_tokens: Optional[int] = None,
                  eos_token_id="model", skip_special: bool = True,
                  stop: Stops = (), should_stop: Optional[ShouldStop] = None,
@@ -105,16 +107,22 @@ class Generates:
         frames] of a feature extractor, or sound, the path of a WAV file or
         samples at 16000 a second, or a list of those. language ("en") and task
         ("transcribe", "translate") are what its generation_config.json has;
-        without a language the model hears it. There are no timestamps, and a
-        sound is cut at 30 seconds."""
+        without a language the model hears it. return_timestamps: True for a
+        Transcript, which has segments with their times, in place of each
+        text. What is longer than the model hears at once (30 seconds) is heard
+        window by window, each from the last time of the one before;
+        max_new_tokens are those of a window then, None what the positions
+        leave."""
         if texts is None:
             return self._written_of_sound(
-                input_features, sound, language, task, skip_special,
-                stop, max_new_tokens=max_new_tokens, should_stop=should_stop,
-                eos_token_id=eos_token_id, **words)
+                input_features, sound, stop, return_timestamps, should_stop,
+                language=language, task=task, skip_special=skip_special,
+                max_new_tokens=max_new_tokens, eos_token_id=eos_token_id,
+                **words)
         for name, value in (("input_features", input_features),
                             ("sound", sound), ("language", language),
-                            ("task", task)):
+                            ("task", task),
+                            ("return_timestamps", return_timestamps)):
             if value is not None:
                 raise Error(Code.INVALID_ARGUMENT, f"{name}: expected none "
                             "beside texts, got one")
@@ -143,44 +151,49 @@ class Generates:
                        for i in range(0, len(written), each)]
         return written[0] if isinstance(texts, str) else written
 
-    def _written_of_sound(self, features, sound, language, task, skip_special,
-                          stop, *, max_new_tokens, **words):
+    def _written_of_sound(self, features, sound, stop, return_timestamps,
+                          should_stop, **words):
         is_one = isinstance(sound, (str, Path)) or getattr(
             sound, "ndim", 2) == 1
-        width = next((port.width for port in self.info.inputs
-                      if port.rank == 3), 0)
-        if (features is not None or sound is not None) and (
-                not width or self.info.kind != "encoder-decoder"):
+        if (features is not None or sound is not None) and not self.hears:
             raise Error(Code.UNSUPPORTED, f"{self.info.name}: expected a model "
                         "that writes what it hears, got another")
         if (features is None) == (sound is None) or len(stop):
             raise Error(Code.INVALID_ARGUMENT, "generate: expected texts, "
                         "input_features or sound, the last two without stop, "
                         "got none, several or stop")
+        durations = None
         if sound is not None:
-            features = [
-                log_mel(read_wave(each) if isinstance(each, (str, Path))
-                        else each, width // 2)
-                for each in ([sound] if is_one else sound)]
-            if not features:
+            found = [self._features(each)
+                     for each in ([sound] if is_one else sound)]
+            if not found:
                 return []
-            features = np.stack(features)
-            features = features[:, :, :2 * self._most_rows()]
-        arrays = self._arrays({"input_features": features})
-        ids = prompts(self, arrays, language, task)
-        if max_new_tokens is None:
-            max_new_tokens = self._most_new(ids.shape[1])
-        result = self.generate_ids(**arrays, decoder_input_ids=ids,
-                                   max_new_tokens=max_new_tokens, **words)
-        ends = self._end_ids(words["eos_token_id"])
-        written = [self.tokenizer.decode(without_times(
-            self, until(row[ids.shape[1]:], ends)), skip_special)
-                   for row in result.sequences]
-        each = len(written) // len(ids)
-        if words.get("num_return_sequences", 1) > 1:
-            written = [written[i:i + each]
-                       for i in range(0, len(written), each)]
-        return written[0] if is_one else written
+            features, durations = zip(*found)
+        else:
+            features = checked_features(features, self._mels())
+        heard = Transcriber(self, features, durations,
+                            return_timestamps=return_timestamps, **words)
+        while not heard.is_done:
+            heard.step(should_stop)
+        made = [[each if return_timestamps else each.text for each in rows]
+                for rows in heard.transcripts()]
+        if words.get("num_return_sequences", 1) <= 1:
+            made = [rows[0] for rows in made]
+        return made[0] if is_one else made
+
+    @property
+    def hears(self) -> bool:
+        """Whether it writes what it hears."""
+        return self._mels() > 0 and self.info.kind == "encoder-decoder"
+
+    def _mels(self) -> int:
+        return next((port.width for port in self.info.inputs
+                     if port.rank == 3), 0) // FRAMES
+
+    def _features(self, sound) -> Tuple[np.ndarray, float]:
+        """A sound as a Transcriber takes it, and its seconds."""
+        return heard_features(sound, self._mels(),
+                              FRAMES * self._most_rows())
 
     def _until_stops(self, encodings, stop, skip_special, should_stop,
                      max_drafts: int = 0, draft: Optional["Model"] = None,
@@ -308,14 +321,14 @@ class Generates:
             "add_generation_prompt": True, **(template or {})})
         return self.stream(ids, **words)
 
-    def _most_new(self, prompt: int) -> int:
-        """What is left behind a prompt; a decoder with an encoder has a first
-        token of its own."""
+    def _most_new(self, prompt: int, is_bounded: bool = True) -> int:
+        """What is left behind a prompt, of 256 unless that is no bound; a
+        decoder with an encoder has a first token of its own."""
         limit = next((port.limit for port in self.info.inputs
                       if port.name == "decoder_position_ids"),
                      self.info.max_positions)
         left = limit - max(prompt, 1) if limit else _NEW_TOKENS
-        return max(1, min(_NEW_TOKENS, left))
+        return max(1, min(_NEW_TOKENS, left) if is_bounded else left)
 
     def _end_ids(self, eos_token_id) -> Tuple[int, ...]:
         ends = EndTokens(eos_token_id)

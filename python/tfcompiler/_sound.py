@@ -8,18 +8,21 @@ import json
 import os
 import wave
 from pathlib import Path
-from typing import List, Optional, Sequence
+from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from tfcompiler._error import Code, Error
+from tfcompiler._languages import CODES
 from tfcompiler._numbers import path_bytes
 from tfcompiler._patches import as_rows
 
 RATE = 16000  # samples a second
 _WINDOW, _HOP, _SECONDS = 400, 160, 30
 _LONGEST = 24 * 3600
-_FRAMES = 2  # of a row, which is what the second convolution's stride leaves
+_BLOCK = 3000  # frames that are computed at once
+RATE_FRAMES = RATE // _HOP
+FRAMES = 2  # of a row, which is what the second convolution's stride leaves
 
 
 def to_rows(features, width: int, positions: int) -> np.ndarray:
@@ -27,18 +30,27 @@ def to_rows(features, width: int, positions: int) -> np.ndarray:
     2 x mels]; `width` and `positions` are how wide a row of the model is and
     the most there are."""
     array = as_rows("input_features", features)
-    if width % _FRAMES:
+    if width % FRAMES:
         raise Error(Code.UNSUPPORTED, "input_features: expected a model whose "
-                    f"rows are {_FRAMES} frames, got one of rows of {width}")
-    mels = width // _FRAMES
-    count = array.shape[2] // _FRAMES if array.ndim == 3 else 0
+                    f"rows are {FRAMES} frames, got one of rows of {width}")
+    mels = width // FRAMES
+    count = array.shape[2] // FRAMES if array.ndim == 3 else 0
     if array.ndim != 3 or not len(array) or array.shape[1] != mels or \
-            array.shape[2] % _FRAMES or not 0 < count <= positions:
+            array.shape[2] % FRAMES or not 0 < count <= positions:
         raise Error(Code.INVALID_ARGUMENT, "input_features: expected [batch, "
                     f"{mels}, frames], an even number of at most "
-                    f"{positions * _FRAMES} frames, got {list(array.shape)}")
+                    f"{positions * FRAMES} frames, got {list(array.shape)}")
     return np.ascontiguousarray(array.transpose(0, 2, 1)).reshape(
         -1, count, width)
+
+
+def checked_features(features, mels: int) -> np.ndarray:
+    """[batch, mels, frames] of a feature extractor."""
+    array = as_rows("input_features", features)
+    if array.ndim != 3 or not all(array.shape) or array.shape[1] != mels:
+        raise Error(Code.INVALID_ARGUMENT, "input_features: expected [batch, "
+                    f"{mels}, frames], got {list(array.shape)}")
+    return array
 
 
 def _to_mel(hertz):
@@ -71,10 +83,7 @@ def log_mel(samples, mels: int = 80, *, seconds: Optional[float] = _SECONDS
     Whisper reads it: float32 [mels, frames], 100 frames a second. The sound is
     cut, or filled up with silence, to `seconds`; None: to a whole number of
     rows of two frames."""
-    if np.asarray(samples).dtype.kind in "iu":
-        raise Error(Code.INVALID_ARGUMENT, "sound: expected samples from -1 to "
-                    "1, got integers")
-    samples = as_rows("sound", samples).astype(np.float64)
+    samples = _as_samples(samples)
     if samples.ndim != 1:
         raise Error(Code.INVALID_ARGUMENT, "sound: expected samples of one "
                     f"channel, got shape {list(samples.shape)}")
@@ -84,8 +93,36 @@ def log_mel(samples, mels: int = 80, *, seconds: Optional[float] = _SECONDS
                     f"filter and one frame, and at most {_LONGEST} seconds, "
                     f"got {mels} filters, {len(samples)} samples, {seconds} "
                     "seconds")
-    size = -(-len(samples) // (_FRAMES * _HOP)) * _FRAMES * _HOP \
-        if seconds is None else int(seconds * RATE)
+    return _spectrogram(
+        samples, mels, -(-len(samples) // (FRAMES * _HOP)) * FRAMES * _HOP
+        if seconds is None else int(seconds * RATE))
+
+
+def heard_features(sound, mels: int, frames: int) -> Tuple[np.ndarray, float]:
+    """[mels, frames or more] of a sound, the path of a WAV file or samples, and
+    how many seconds it has. One of no more than `frames` is filled up with
+    silence."""
+    samples = read_wave(sound) if isinstance(sound, (str, Path)) else sound
+    shape = np.shape(samples)
+    if len(shape) == 1 and not 0 < shape[0] <= _LONGEST * RATE:
+        raise Error(Code.INVALID_ARGUMENT, "sound: expected from one sample to "
+                    f"{_LONGEST} seconds of them, got {shape[0]} samples")
+    if len(shape) != 1 or shape[0] <= frames * _HOP:
+        made = log_mel(samples, mels, seconds=frames * _HOP / RATE)
+    else:
+        made = _spectrogram(_as_samples(samples), mels, shape[0])
+    return made, shape[0] / RATE
+
+
+def _as_samples(samples) -> np.ndarray:
+    if np.asarray(samples).dtype.kind in "iu":
+        raise Error(Code.INVALID_ARGUMENT, "sound: expected samples from -1 to "
+                    "1, got integers")
+    return as_rows("sound", samples).astype(np.float64)
+
+
+def _spectrogram(samples: np.ndarray, mels: int, size: int) -> np.ndarray:
+    """That of the first `size` samples, of which there may be fewer."""
     whole = np.zeros(max(size, _WINDOW), np.float64)
     whole[:min(size, len(samples))] = samples[:size]
     padded = np.pad(whole, _WINDOW // 2, mode="reflect")
@@ -94,8 +131,12 @@ def log_mel(samples, mels: int = 80, *, seconds: Optional[float] = _SECONDS
         padded, _WINDOW)[::_HOP][:count]
     # Hann's window as long as the frame and one more.
     window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(_WINDOW) / _WINDOW)
-    power = np.abs(np.fft.rfft(frames * window, axis=1)) ** 2
-    logs = np.log10(np.maximum(_filters(mels) @ power.T, 1e-10))
+    logs = np.empty((mels, count))
+    for at in range(0, count, _BLOCK):
+        power = np.abs(np.fft.rfft(frames[at:at + _BLOCK] * window,
+                                   axis=1)) ** 2
+        logs[:, at:at + _BLOCK] = np.log10(np.maximum(
+            _filters(mels) @ power.T, 1e-10))
     logs = np.maximum(logs, logs.max() - 8)
     return ((logs + 4) / 4).astype(np.float32)
 
@@ -103,9 +144,13 @@ def log_mel(samples, mels: int = 80, *, seconds: Optional[float] = _SECONDS
 def read_wave(path) -> np.ndarray:
     """The samples of a WAV file of 16000 samples a second, 16 bits each; the
     mean of its channels."""
-    name = os.fsdecode(path_bytes(path, "sound"))
+    return parse_wave(os.fsdecode(path_bytes(path, "sound")), path)
+
+
+def parse_wave(source, path) -> np.ndarray:
+    """The same of a name or a stream; path: what errors call it."""
     try:
-        with wave.open(name, "rb") as file:
+        with wave.open(source, "rb") as file:
             shape = (file.getframerate(), file.getsampwidth())
             channels = file.getnchannels()
             data = file.readframes(file.getnframes())
@@ -114,7 +159,7 @@ def read_wave(path) -> np.ndarray:
     except OSError as error:
         raise Error(Code.IO, f"{path}: expected a WAV file, got: "
                     f"{error.strerror}") from error
-    except (wave.Error, EOFError) as error:
+    except (wave.Error, EOFError, RuntimeError) as error:
         raise Error(Code.INVALID_ARGUMENT, f"{path}: expected a WAV file, got "
                     f"{str(error) or 'its end'}") from error
     if shape != (RATE, 2):
@@ -125,7 +170,7 @@ def read_wave(path) -> np.ndarray:
         axis=1).astype(np.float32) / 32768
 
 
-def _settings(folder: Optional[Path]) -> dict:
+def settings_of(folder: Optional[Path]) -> dict:
     path = folder / "generation_config.json" if folder else None
     if path is None or not path.exists():
         return {}
@@ -144,8 +189,15 @@ def _settings(folder: Optional[Path]) -> dict:
     return made
 
 
+def knows_languages(settings: dict) -> bool:
+    """Whether a language and a task can be said."""
+    return bool(settings.get("lang_to_id") and settings.get("task_to_id") and
+                settings.get("is_multilingual", True))
+
+
 def _language_id(language: str, known: dict) -> int:
-    for name in (language, f"<|{language.lower()}|>"):
+    said = language.lower()
+    for name in (language, f"<|{said}|>", f"<|{CODES.get(said)}|>"):
         if name in known:
             return known[name]
     raise Error(Code.INVALID_ARGUMENT, "language: expected one of "
@@ -168,55 +220,73 @@ def _forced(pairs) -> List[Optional[int]]:
     return behind
 
 
-def prompts(model, arrays: dict, language: Optional[str], task: Optional[str]
-            ) -> np.ndarray:
-    """What the decoder begins with, a row for each sound: the start, the
-    language (what the model hears where nobody says it), the task, and that
-    there are to be no timestamps."""
-    for name, word in (("language", language), ("task", task)):
-        if word is not None and not isinstance(word, str):
-            raise Error(Code.INVALID_ARGUMENT, f"{name}: expected a text, got "
-                        f"{word!r}")
-    settings = _settings(model.folder)
-    start = json.loads(model.info.spec)["tokens"]["decoder_start"]
-    language = language or settings.get("language")
-    task = task or settings.get("task")
-    languages = settings.get("lang_to_id") or {}
-    tasks = settings.get("task_to_id") or {}
-    if (language or task) and not (languages and tasks and
-                                   settings.get("is_multilingual", True)):
-        raise Error(Code.UNSUPPORTED, f"{model.info.name}: expected neither "
-                    "language nor task (its generation_config.json has none), "
-                    f"got {language or task!r}")
-    if task and task not in tasks:
-        raise Error(Code.INVALID_ARGUMENT, "task: expected one of "
-                    f"{', '.join(tasks)}, got {task!r}")
-    behind: List[Optional[int]] = []
-    if not language and not task:
-        behind = _forced(settings.get("forced_decoder_ids") or [])
-    count = next(iter(arrays.values())).shape[0]
-    heard: Sequence[Optional[int]] = [behind[0] if behind else None] * count
-    if language:
-        heard = [_language_id(language, languages)] * count
-    elif languages and heard[0] is None:
-        heard = _listen(model, arrays, start, list(languages.values()))
-    rest = behind[1:]
-    if task:
-        rest = [tasks[task]]
-    elif language:
-        rest = [tasks["transcribe"]] if "transcribe" in tasks else []
+class Prompt:
+    """What the decoder begins with: the start, the language (what the model
+    hears where nobody says it), the task, and, without times, that there are
+    none. settings: of its generation_config.json."""
+
+    def __init__(self, model, settings: dict, language: Optional[str],
+                 task: Optional[str]):
+        for name, word in (("language", language), ("task", task)):
+            if word is not None and not isinstance(word, str):
+                raise Error(Code.INVALID_ARGUMENT, f"{name}: expected a text, "
+                            f"got {word!r}")
+        self._model, self._settings = model, settings
+        self._language = language or settings.get("language")
+        self._task = task or settings.get("task")
+        self._languages = settings.get("lang_to_id") or {}
+        self._tasks = settings.get("task_to_id") or {}
+        said = self._language or self._task
+        if said and not knows_languages(settings):
+            raise Error(Code.UNSUPPORTED, f"{model.info.name}: expected "
+                        "neither language nor task (its generation_config.json"
+                        f" has none), got {said!r}")
+        if self._task and self._task not in self._tasks:
+            raise Error(Code.INVALID_ARGUMENT, "task: expected one of "
+                        f"{', '.join(self._tasks)}, got {self._task!r}")
+        if self._language:
+            _language_id(self._language, self._languages)
+
+    def rows(self, arrays: dict, has_times: bool) -> np.ndarray:
+        """A row for each sound of arrays."""
+        behind: List[Optional[int]] = []
+        if not self._language and not self._task:
+            behind = _forced(self._settings.get("forced_decoder_ids") or [])
+        start = json.loads(self._model.info.spec)["tokens"]["decoder_start"]
+        count = next(iter(arrays.values())).shape[0]
+        heard: Sequence[Optional[int]] = [behind[0] if behind else None
+                                          ] * count
+        if self._language:
+            heard = [_language_id(self._language, self._languages)] * count
+        elif self._languages and heard[0] is None:
+            heard = _listen(self._model, arrays, start,
+                            list(self._languages.values()))
+        rest = behind[1:]
+        if self._task:
+            rest = [self._tasks[self._task]]
+        elif self._language:
+            rest = [self._tasks["transcribe"]] \
+                if "transcribe" in self._tasks else []
+        silent = self._settings.get("no_timestamps_token_id")
+        if silent is not None:
+            rest = [token for token in rest if token != silent]
+            heard = [None if own == silent else own for own in heard]
+            rest += [] if has_times else [silent]
+        rows = [[start, own, *rest] for own in heard]
+        return np.array([[token for token in row if token is not None]
+                         for row in rows], np.int64)
+
+    def language_of(self, row) -> Optional[str]:
+        """The language that a row says."""
+        said = row[1] if len(row) > 1 else None
+        return next((name.strip("<|>") for name, id in self._languages.items()
+                     if id == said), None)
+
+
+def without_times(settings: dict, tokens: Sequence[int]) -> List[int]:
+    """Those that are no times, which come behind that of none."""
     silent = settings.get("no_timestamps_token_id")
-    if silent is not None and (rest or heard)[-1] != silent:
-        rest = [*rest, silent]
-    rows = [[start, own, *rest] for own in heard]
-    return np.array([[token for token in row if token is not None]
-                     for row in rows], np.int64)
-
-
-def without_times(model, row):
-    """A row without the tokens of times, which come behind that of none."""
-    silent = _settings(model.folder).get("no_timestamps_token_id")
-    return row if silent is None else row[row <= silent]
+    return [token for token in tokens if silent is None or token <= silent]
 
 
 def _listen(model, arrays, start: int, languages: List[int]) -> List[int]:

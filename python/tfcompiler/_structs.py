@@ -38,6 +38,7 @@ class DecodingOptions(Sized):
         ("suppress", c.POINTER(c.c_int64)),
         ("begin_suppress", c.POINTER(c.c_int64)),
         ("n_suppress", c.c_uint32), ("n_begin_suppress", c.c_uint32),
+        ("timestamp_begin", c.c_int64), ("max_initial_timestamp", c.c_int64),
     ]
 
 

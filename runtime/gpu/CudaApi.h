@@ -22,6 +22,8 @@ using ModuleHandle = void *;
 using Function = void *;
 using StreamHandle = void *;
 using Event = void *;
+using Graph = void *;     // as it was captured
+using GraphExec = void *; // as it is launched
 
 enum : Result { Success = 0, OutOfMemory = 2 };
 
@@ -59,6 +61,9 @@ constexpr unsigned plainSharedBytes = 48U << 10;
 enum JitOption : int { JitErrorLog = 5, JitErrorLogBytes = 6 };
 
 enum : unsigned { StreamNonBlocking = 1, EventDefault = 0 };
+
+/// Of a stream that is captured: calls of other threads are not minded.
+constexpr int captureOfThread = 1;
 
 struct Location {
   int type; // locationDevice
@@ -148,7 +153,13 @@ struct LaunchConfig {
   X(cuStreamCreate, (StreamHandle *, unsigned))                                \
   X(cuStreamDestroy, (StreamHandle))                                           \
   X(cuStreamSynchronize, (StreamHandle))                                       \
-  X(cuLaunchKernelEx, (const LaunchConfig *, Function, void **, void **))
+  X(cuLaunchKernelEx, (const LaunchConfig *, Function, void **, void **))      \
+  X(cuStreamBeginCapture, (StreamHandle, int))                                 \
+  X(cuStreamEndCapture, (StreamHandle, Graph *))                               \
+  X(cuGraphInstantiateWithFlags, (GraphExec *, Graph, unsigned long long))     \
+  X(cuGraphLaunch, (GraphExec, StreamHandle))                                  \
+  X(cuGraphDestroy, (Graph))                                                   \
+  X(cuGraphExecDestroy, (GraphExec))
 
 /// The functions of a driver that has been opened.
 struct Functions {

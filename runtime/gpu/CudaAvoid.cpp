@@ -9,7 +9,7 @@
 namespace tfc::rt {
 
 const std::vector<std::string> &avoidableNames() {
-  static const std::vector<std::string> names = {"cubin"};
+  static const std::vector<std::string> names = {"cubin", "spare", "graphs"};
   return names;
 }
 

@@ -12,10 +12,15 @@ namespace tfc::rt {
 
 /// Bits of what TFC_CUDA_AVOID names.
 enum CudaAvoid : uint32_t {
-  AvoidCubin = 1 // binaries: the driver compiles the program's PTX instead
+  AvoidCubin = 1, // binaries: the driver compiles the program's PTX instead
+  /// Memory beyond what a step is lent: each buffer of a step has its bytes,
+  /// and is another one where the next step's has more or fewer.
+  AvoidSpare = 2,
+  AvoidGraphs = 4 // of steps that come again: each is launched kernel by kernel
 };
 
-/// The names, in the order of the bits: "cubin".
+/// The names, in the order of the bits: "cubin", "spare",
+/// "graphs".
 const std::vector<std::string> &avoidableNames();
 
 /// Of the environment's TFC_CUDA_AVOID, names with commas between; none where

@@ -24,6 +24,12 @@ public:
   /// 10 x major + minor.
   int capability() const { return computeCapability; }
   cuda::DeviceNumber device() const { return number; }
+  /// Whether buffers that grow have a little more than needed.
+  bool hasSpare() const { return givesSpare; }
+  void avoidSpare() { givesSpare = false; }
+  /// Whether steps that come again are graphs.
+  bool hasGraphs() const { return makesGraphs; }
+  void avoidGraphs() { makesGraphs = false; }
   /// The device's name, compute capability and memory, and the driver's
   /// version.
   std::string describe() const;
@@ -46,6 +52,7 @@ private:
   cuda::DeviceNumber number = 0;
   cuda::Context context = nullptr;
   int computeCapability = 0;
+  bool givesSpare = true, makesGraphs = true;
   mutable std::mutex mutex;
   mutable std::string death;
 };

@@ -21,6 +21,10 @@ template <CudaPlace place> void CudaBuffer<place>::free() {
 }
 
 template <CudaPlace place> Status CudaBuffer<place>::require(uint64_t needed) {
+  if (!context->hasSpare()) {
+    needed = std::max<uint64_t>(needed, 1);
+    return memory && needed == bytes ? Status() : allocate(needed);
+  }
   if (memory && needed <= bytes) {
     return {};
   }

@@ -23,7 +23,8 @@ public:
 
   /// Room for so many bytes, never none, and a little more than needed: a step
   /// that is one token longer than the last must not pay for new memory.
-  /// Errors: Exhausted, those of a device; the buffer is empty then.
+  /// Where the context has nothing to spare, those bytes and no more. Errors:
+  /// Exhausted, those of a device; the buffer is empty then.
   Status require(uint64_t needed);
   /// The same without more than needed: for what does not grow, and may be most
   /// of what a device has.

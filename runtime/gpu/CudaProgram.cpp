@@ -16,6 +16,12 @@ CudaProgram::load(const tfc_program_v0 &program, int device, uint32_t avoided) {
   if (!context) {
     return std::move(context.error());
   }
+  if (avoided & AvoidSpare) {
+    (*context)->avoidSpare();
+  }
+  if (avoided & AvoidGraphs) {
+    (*context)->avoidGraphs();
+  }
   std::unique_ptr<CudaProgram> loaded(
       new CudaProgram(program, std::move(*context)));
   CudaScope scope(loaded->context());

@@ -8,7 +8,8 @@ namespace tfc::rt {
 
 CudaStep::CudaStep(CudaDevice &device, uint32_t numOutputs)
     : device(device), workspace(device.context()), tables(device.context()),
-      staging(device.context()), outputPointers(numOutputs) {
+      staging(device.context()), columns(device.context()),
+      graphs(device.context()), outputPointers(numOutputs) {
   for (uint32_t p = 0; p < numOutputs; ++p) {
     outputs.emplace_back(device.context());
   }
@@ -29,11 +30,17 @@ Status CudaStep::lendWorkspace(uint64_t bytes) {
       "cuMemsetD32Async", "to mark a workspace");
 }
 
-Status CudaStep::lendOutput(uint32_t port, uint64_t bytes) {
+Status CudaStep::lendOutput(uint32_t port, uint64_t bytes, Want how) {
   Output &output = outputs[port];
   output.bytes = bytes;
   Status status = output.device.require(bytes);
-  return status ? output.host.require(bytes) : status;
+  return status && how == WantedRows ? output.host.require(bytes) : status;
+}
+
+Status CudaStep::lendGreatest(int64_t rows) {
+  columns.bytes = static_cast<uint64_t>(rows) * sizeof(int32_t);
+  Status status = columns.device.require(columns.bytes);
+  return status ? columns.host.require(columns.bytes) : status;
 }
 
 Result<int32_t> CudaStep::run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
@@ -43,8 +50,12 @@ Result<int32_t> CudaStep::run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
   if (!status) {
     return std::move(status.error());
   }
+  step.greatest = nullptr;
   for (size_t p = 0; p < outputs.size(); ++p) {
     outputPointers[p] = wanted[p] ? outputs[p].device.data() : nullptr;
+    if (wanted[p] == WantedGreatest) {
+      step.greatest = static_cast<int32_t *>(columns.device.data());
+    }
   }
   step.weights = device.program().weights();
   step.workspace = workspace.data();
@@ -99,9 +110,17 @@ Result<int32_t> CudaStep::launchAll(const tfc_entry_v0 &entry,
   if (!begun) {
     return std::move(begun.error());
   }
-  int32_t code = entry.run(&step);
+  // Nobody looks between its kernels; each sequence has a token, as in the next
+  // step, too.
+  bool mayComeAgain = device.context().hasGraphs() && !device.isTapped() &&
+                      !device.timer().isOn() &&
+                      step.n_tokens == step.n_sequences;
+  Result<int32_t> code =
+      mayComeAgain ? graphs.run(readWords(entry, step), device.stream(),
+                                [&] { return entry.run(&step); })
+                   : Result<int32_t>(entry.run(&step));
   Status fault = device.takeLaunchFault();
-  if (fault) {
+  if (fault && code) {
     fault = device.timer().end(device.stream());
   }
   if (!fault) {
@@ -110,17 +129,24 @@ Result<int32_t> CudaStep::launchAll(const tfc_entry_v0 &entry,
   return code;
 }
 
-Status CudaStep::download(const std::vector<uint8_t> &wanted) {
+Status CudaStep::download(const Output &output, const std::string &what) {
+  if (output.bytes == 0) {
+    return {};
+  }
   const CudaContext &context = device.context();
+  return context.check(context.functions().cuMemcpyDtoHAsync(
+                           output.host.data(), output.device.address(),
+                           output.bytes, device.stream()),
+                       "cuMemcpyDtoHAsync", concat("to download ", what));
+}
+
+Status CudaStep::download(const std::vector<uint8_t> &wanted) {
   Status status;
   for (size_t p = 0; status && p < outputs.size(); ++p) {
-    const Output &output = outputs[p];
-    if (wanted[p] && output.bytes > 0) {
-      status =
-          context.check(context.functions().cuMemcpyDtoHAsync(
-                            output.host.data(), output.device.address(),
-                            output.bytes, device.stream()),
-                        "cuMemcpyDtoHAsync", concat("to download output ", p));
+    if (wanted[p] == WantedRows) {
+      status = download(outputs[p], concat("output ", p));
+    } else if (wanted[p] == WantedGreatest) {
+      status = download(columns, concat("the greatest columns of output ", p));
     }
   }
   return status;

@@ -19,6 +19,7 @@ public:
   CudaTimer &operator=(const CudaTimer &) = delete;
 
   void set(Timing wanted) { timing = wanted; }
+  bool isOn() const { return timing != Timing::None; }
   /// Forgets what was marked, and marks the beginning. Errors: those of a
   /// device; so the next two.
   Status begin(cuda::StreamHandle stream);

@@ -18,7 +18,6 @@ StepTables::StepTables(const tfc_entry_v0 &entry, const tfc_step_v0 &of,
   caches = add(entry.n_caches * sizeof(void *));
   inputPointers = add(entry.n_inputs * sizeof(void *));
   outputPointers = add(entry.n_outputs * sizeof(void *));
-  blocks = add(sizes.blocks * sizeof(int32_t));
   sequences = add(uint64_t(of.n_sequences) * sizeof(tfc_sequence_v0));
   items = add(uint64_t(of.n_items) * sizeof(tfc_item_v0));
   rows = add(uint64_t(of.n_rows) * sizeof(int32_t));
@@ -29,6 +28,8 @@ StepTables::StepTables(const tfc_entry_v0 &entry, const tfc_step_v0 &of,
         add(isGiven ? uint64_t(sizes.given) * port.width * sizeof(float)
                     : uint64_t(of.n_tokens) * sizeof(int32_t)));
   }
+  // Last: it grows while sequences do, and the others stay where they are.
+  blocks = add(sizes.blocks * sizeof(int32_t));
 }
 
 void StepTables::write(tfc_step_v0 &given, std::vector<const void *> &pointers,

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Roofline.h"
 
+#include "runtime/src/load/CpuFeatures.h"
 #include "runtime/src/load/Module.h"
 
 #include <algorithm>
@@ -231,7 +232,38 @@ uint32_t readWords(const uint8_t *data, uint64_t bytes) {
   return static_cast<uint32_t>(sums[0]);
 }
 
+#if defined(__riscv) && __riscv_xlen == 64
+
+/// Of vectors as long as the machine has them. The compiler makes no use of
+/// these registers.
+uint32_t multiplyAddVector(int64_t iterations) {
+  __asm__ volatile(".option push\n\t.option arch, +v\n\t"
+                   "vsetvli t0, zero, e32, m8, ta, ma\n\t"
+                   "vmv.v.i v0, 0\n\tvmv.v.i v8, 0\n\tvmv.v.i v16, 0\n\t"
+                   "vmv.v.i v24, 0\n\t"
+                   "vsetvli t0, zero, e32, m1, ta, ma\n1:\n\t"
+                   ".irp sum, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, "
+                   "15, 16, 17, 18, 19, 20\n\t"
+                   "vfmacc.vf v\\sum, %1, v31\n\t.endr\n\t"
+                   "addi %0, %0, -1\n\tbnez %0, 1b\n\t.option pop"
+                   : "+r"(iterations)
+                   : "f"(0.0F)
+                   : "t0");
+  return 0;
+}
+
+OperationProbe flopProbe() {
+  int64_t lanes = static_cast<int64_t>(readCpu().vectorBits / 32);
+  return lanes ? OperationProbe{multiplyAddVector, 20 * lanes * 2}
+               : OperationProbe{multiplyAddScalar, 16};
+}
+
+#else
+
 OperationProbe flopProbe() { return {multiplyAddScalar, 16}; }
+
+#endif
+
 ReadProbe readProbe() { return readWords; }
 
 #endif

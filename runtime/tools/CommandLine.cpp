@@ -92,6 +92,10 @@ With --generate, or --text and a model that generates:
   --no-repeat-ngram N   n-grams of N tokens come once; 0: off
   --min-length N        no end before N tokens, prompt included
   --min-new-tokens N    no end before N new tokens
+  --timestamp-begin ID  tokens from this one on are times, which come in pairs
+                        and never go back, as Whisper has them; 0 (default): off
+  --max-initial-timestamp N
+                        the first time is at most N behind the first; -1: any
 What is not given is the model's own.
 
 Exit status: 0 ok, 1 bad input, 2 bad command line, 70 a fault of tfc.
@@ -213,6 +217,9 @@ private:
     add("--no-repeat-ngram", fromZero, &Decoding::no_repeat_ngram, 0, most);
     add("--min-length", fromZero, &Decoding::min_length, 0, most);
     add("--min-new-tokens", fromZero, &Decoding::min_new_tokens, 0, most);
+    add("--timestamp-begin", fromZero, &Decoding::timestamp_begin, 0, most);
+    add("--max-initial-timestamp", "an integer from -1 on",
+        &Decoding::max_initial_timestamp, -1, most);
   }
 
   /// Texts may be empty.

@@ -54,7 +54,9 @@ void Step::chooseOutputs(Kind kind) {
   bool onlyLogits = kind != Kind::Encode && model.generateEntry();
   wanted.assign(entry.n_outputs, !onlyLogits);
   if (onlyLogits) {
-    wanted[model.logitsPort()] = 1;
+    // As of a session that chooses the greatest.
+    wanted[model.logitsPort()] =
+        model.givesGreatest() ? rt::WantedGreatest : rt::WantedRows;
   }
 }
 

@@ -504,7 +504,7 @@ func.func @attention_c16_rounded_slopes(%x: tensor<?x52xf32>, %cache: !cache,
 
 func.func @attention_c17_half(%x: tensor<?x52xf32>, %cache: !cache,
     %layer: index, %batch: !transformer.batch, %a: tensor<15x26xf32>) {
-  // expected-error @below {{expected sparse_block and random_blocks or none of them, got one}}
+  // expected-error @below {{expected a sparse_block and random_blocks, or blocks_before and blocks_after, or none of them, got others}}
   %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
          heads 2 {scale = 1.0 : f64, sparse_block = 4} : tensor<?x52xf32>, tensor<?x52xf32>,
          tensor<?x52xf32>, !cache 
@@ -530,10 +530,63 @@ func.func @attention_c17_range(%x: tensor<?x52xf32>, %cache: !cache,
 
 func.func @attention_c17_causal(%x: tensor<?x52xf32>, %cache: !cache,
     %layer: index, %batch: !transformer.batch, %a: tensor<15x26xf32>) {
-  // expected-error @below {{expected bidirectional attention without window and cap with a sparse_block, got another}}
+  // expected-error @below {{expected attention without window and cap with a sparse_block, bidirectional with random_blocks or blocks_after, got another}}
   %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal
          heads 2 {scale = 1.0 : f64, sparse_block = 4, random_blocks = 1} : tensor<?x52xf32>, tensor<?x52xf32>,
          tensor<?x52xf32>, !cache 
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c17_both(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected a sparse_block and random_blocks, or blocks_before and blocks_after, or none of them, got others}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 {scale = 1.0 : f64, sparse_block = 4, random_blocks = 1, blocks_before = 1,
+          blocks_after = 1}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c17_before_alone(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected a sparse_block and random_blocks, or blocks_before and blocks_after, or none of them, got others}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 {scale = 1.0 : f64, sparse_block = 4, blocks_before = 1}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c17_far(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected blocks_before and blocks_after of 0 or 1, got 2 and 0}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 {scale = 1.0 : f64, sparse_block = 4, blocks_before = 2, blocks_after = 0}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c17_ahead(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected attention without window and cap with a sparse_block, bidirectional with random_blocks or blocks_after, got another}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal
+         heads 2 {scale = 1.0 : f64, sparse_block = 4, blocks_before = 0, blocks_after = 1}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
   return
 }
 

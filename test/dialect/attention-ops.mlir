@@ -125,6 +125,11 @@ func.func @of_all_heads(%x: tensor<?x52xf32>, %batch: !transformer.batch,
          heads 4 {scale = 0.5 : f64, rounded_slopes, sparse_block = 4,
          random_blocks = 1, slopes = array<f64: 0.5, 0.25, 0.125, 0.0625>}
          : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !alike
+  // CHECK: transformer.attention {{.*}} causal heads 4 {blocks_after = 0 : i64, blocks_before = 1 : i64, scale = {{.*}}, sparse_block = 4 : i64}
+  %2 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal
+         heads 4 {scale = 0.5 : f64, sparse_block = 4, blocks_before = 1,
+         blocks_after = 0}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !alike
   return
 }
 

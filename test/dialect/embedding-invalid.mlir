@@ -239,3 +239,21 @@ func.func @embedding_c4_alone(%ids: tensor<?xi32>, %table: tensor<2x8xf32>) {
          : tensor<?xi32>, tensor<2x8xf32>
   return
 }
+
+// -----
+
+func.func @embedding_c5_range(%ids: tensor<?xi32>, %table: tensor<2x8xf32>) {
+  // expected-error @below {{expected every alone, at least 1 and below 2^31 times the rows, got 1073741824}}
+  %0 = transformer.embedding %ids, %table every 1073741824
+         : tensor<?xi32>, tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @embedding_c5_alone(%ids: tensor<?xi32>, %table: tensor<2x8xf32>) {
+  // expected-error @below {{expected every alone, at least 1 and below 2^31 times the rows, got 3}}
+  %0 = transformer.embedding %ids, %table optional every 3
+         : tensor<?xi32>, tensor<2x8xf32>
+  return
+}

@@ -89,3 +89,11 @@ func.func @ids_beyond(%ids: tensor<?xi32>, %table: tensor<2x8xf32>) {
          : tensor<?xi32>, tensor<2x8xf32>
   return
 }
+
+// CHECK-LABEL: @ids_in_turns
+func.func @ids_in_turns(%ids: tensor<?xi32>, %table: tensor<2x8xf32>) {
+  // CHECK: transformer.embedding %{{.*}}, %{{.*}} every 5 : tensor<?xi32>, tensor<2x8xf32>
+  %0 = transformer.embedding %ids, %table every 5
+         : tensor<?xi32>, tensor<2x8xf32>
+  return
+}

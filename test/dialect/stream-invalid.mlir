@@ -68,3 +68,11 @@ func.func @match_magnitude_c2_floor(%x: tensor<?x26xf32>) {
          : tensor<?x26xf32>, tensor<?x26xf32>
   return
 }
+
+// -----
+
+func.func @join_columns_c1_one(%x: tensor<?x26xf32>) {
+  // expected-error @below {{expected at least two inputs, got 1}}
+  %0 = transformer.join_columns %x : (tensor<?x26xf32>) -> tensor<?x26xf32>
+  return
+}

@@ -27,3 +27,16 @@ func.func @match_magnitude(%x: tensor<?x26xf32>, %z: tensor<?x26xbf16>) {
          : tensor<?x26xbf16>, tensor<?x26xf32> -> tensor<?x26xbf16>
   return
 }
+
+// CHECK-LABEL: @join_columns
+// CHECK-SAME: %[[X:.*]]: tensor<?x26xf32>, %[[Z:.*]]: tensor<?x10xbf16>
+func.func @join_columns(%x: tensor<?x26xf32>, %z: tensor<?x10xbf16>) {
+  // CHECK: transformer.join_columns %[[X]], %[[Z]] : (tensor<?x26xf32>, tensor<?x10xbf16>) -> tensor<?x36xf32>
+  %0 = transformer.join_columns %x, %z
+         : (tensor<?x26xf32>, tensor<?x10xbf16>) -> tensor<?x36xf32>
+  // CHECK: transformer.join_columns %[[Z]], %[[X]], %[[Z]] : (tensor<?x10xbf16>, tensor<?x26xf32>, tensor<?x10xbf16>) -> tensor<?x46xbf16>
+  %1 = transformer.join_columns %z, %x, %z
+         : (tensor<?x10xbf16>, tensor<?x26xf32>, tensor<?x10xbf16>)
+           -> tensor<?x46xbf16>
+  return
+}

@@ -485,7 +485,7 @@ func.func @paged_attention_c10_kv_heads(%q: memref<?x52xf32>,
 func.func @paged_attention_c11_cap(%q: memref<?x52xf32>,
     %y: memref<?x52xf32>, %scale: f32, %batch: !transformer.batch,
     %cache: !cache, %layer: index) {
-  // expected-error @below {{expected bidirectional attention without window and cap with a sparse_block, got another}}
+  // expected-error @below {{expected attention without window and cap with a sparse_block, bidirectional with random_blocks or blocks_after, got another}}
   transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
     heads 2 outs(%y : memref<?x52xf32>)
     {cap = 2.0 : f64, sparse_block = 4, random_blocks = 1}

@@ -1,7 +1,9 @@
-# Random cases of CLIP's encoder of texts, whose rows end in an end token that
-# pads them, too.
+# Random cases of encoders of texts that go with pictures: of CLIP's, whose rows
+# end in an end token that pads them, too, and of SigLIP's, whose last token is
+# taken, so that they are padded on the left.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-CLASSES = {"cliptext": ("CLIPTextModel", "CLIPTextModelWithProjection")}
+CLASSES = {"cliptext": ("CLIPTextModel", "CLIPTextModelWithProjection"),
+           "sigliptext": ("SiglipTextModel",)}
 # What files say of the end token by mistake: the greatest id is meant.
 MISTAKEN = 2
 
@@ -19,7 +21,7 @@ def draw_case(random, cls):
                 random.randint(1, longest)
                 for _ in range(random.randint(1, 3)))],
             "positions": longest + random.choice((0, 7)),
-            "is_mistaken": random.random() < 0.5,
+            "is_mistaken": "Siglip" not in cls and random.random() < 0.5,
             "given_mask": random.random() < 0.7, "generate": 0,
             "dtype": random.choice(("float32", "float32", "float16",
                                     "bfloat16")),
@@ -32,7 +34,20 @@ def end_of(case):
     return case["vocab"] - 1 if case["is_mistaken"] else 3
 
 
+def is_siglip(case):
+    return case["class"] in CLASSES["sigliptext"]
+
+
 def make_config(hf, case):
+    if is_siglip(case):
+        return hf.SiglipTextConfig(
+            vocab_size=case["vocab"], hidden_size=case["hidden"],
+            num_hidden_layers=case["layers"],
+            num_attention_heads=case["heads"],
+            intermediate_size=case["inner"], hidden_act=case["act"],
+            max_position_embeddings=case["positions"],
+            projection_size=case["projection"], pad_token_id=1,
+            bos_token_id=0, eos_token_id=2)
     return hf.CLIPTextConfig(
         vocab_size=case["vocab"], hidden_size=case["hidden"],
         num_hidden_layers=case["layers"], num_attention_heads=case["heads"],
@@ -47,6 +62,11 @@ def make_inputs(torch, case):
     mask, end = torch.tensor(case["rows"]), end_of(case)
     ids = torch.randint(0, case["vocab"] - 1, mask.shape, generator=generator)
     ids[ids == end] = 0
+    if is_siglip(case):
+        mask = mask.flip(1)
+        if not case["given_mask"]:
+            return {"input_ids": ids}
+        return {"input_ids": ids, "attention_mask": mask.contiguous()}
     for row, count in enumerate(mask.sum(1).tolist()):
         ids[row, count - 1:] = end
     return {"input_ids": ids, **(

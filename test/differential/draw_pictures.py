@@ -4,10 +4,18 @@
 # By family: the classes, and what their configuration is called.
 CLASSES = {
     "vit": ("ViTModel", "ViTForImageClassification"),
+    "deit": ("DeiTModel", "DeiTForImageClassification"),
+    "vitmsn": ("ViTMSNModel", "ViTMSNForImageClassification"),
+    "ijepa": ("IJepaModel", "IJepaForImageClassification"),
+    "dinov2": ("Dinov2Model",),
+    "siglipvision": ("SiglipVisionModel",),
     "clipvision": ("CLIPVisionModel", "CLIPVisionModelWithProjection")}
-CONFIGS = {"vit": "ViTConfig", "clipvision": "CLIPVisionConfig"}
-# Those that take a mask.
-MASKED = ("vit",)
+CONFIGS = {"vit": "ViTConfig", "deit": "DeiTConfig", "vitmsn": "ViTMSNConfig",
+           "ijepa": "IJepaConfig", "dinov2": "Dinov2Config",
+           "siglipvision": "SiglipVisionConfig",
+           "clipvision": "CLIPVisionConfig"}
+# Those that take a mask, and how many tokens they have in front of patches.
+MASKED = {"vit": 1, "deit": 2, "vitmsn": 1, "dinov2": 1}
 ACTS = ("gelu", "gelu_new", "relu", "silu", "quick_gelu")
 
 
@@ -15,9 +23,10 @@ def family_of(cls):
     return next(family for family, names in CLASSES.items() if cls in names)
 
 
-def make_rows(kept, grid):
-    """Masks of tokens: of the class token, and of so many patches."""
-    return [[1] * (count + 1) + [0] * (grid * grid - count) for count in kept]
+def make_rows(kept, grid, front):
+    """Masks of tokens: of those in front, and of so many patches."""
+    return [[1] * (count + front) + [0] * (grid * grid - count)
+            for count in kept]
 
 
 def draw_case(random, cls):
@@ -31,7 +40,10 @@ def draw_case(random, cls):
             "bias": random.random() < 0.7, "labels": random.choice((1, 2, 5)),
             "projection": random.choice((1, 9, 40)),
             "rows": make_rows([random.randint(1, grid * grid)
-                               for _ in range(random.randint(1, 3))], grid),
+                               for _ in range(random.randint(1, 3))], grid,
+                              MASKED.get(family_of(cls), 1)),
+            "ratio": random.randint(1, 3),
+            "gated": random.random() < 0.5,
             "given_mask": random.random() < 0.5, "generate": 0,
             "dtype": random.choice(("float32", "float32", "float16",
                                     "bfloat16")),
@@ -53,6 +65,12 @@ def make_config(hf, case):
                 patch_size=case["side"], num_channels=case["channels"])
     if family == "clipvision":
         keys["projection_dim"] = case["projection"]
+    elif family == "siglipvision":
+        keys["vision_use_head"] = case["gated"]
+    elif family == "dinov2":
+        del keys["intermediate_size"]
+        keys.update(qkv_bias=case["bias"], mlp_ratio=case["ratio"],
+                    use_swiglu_ffn=case["gated"])
     else:
         keys.update(qkv_bias=case["bias"], num_labels=case["labels"])
     return getattr(hf, CONFIGS[family])(**keys)
@@ -73,10 +91,13 @@ def smaller(case):
     for key, value in (("layers", 1), ("heads", 1), ("side", 1),
                        ("channels", 1), ("inner", 7), ("dtype", "float32"),
                        ("given_mask", False), ("shards", False),
+                       ("gated", False), ("ratio", 1),
                        ("threads", 1), ("act", "relu")):
         if case[key] != value:
             yield dict(case, **{key: value})
     if case["grid"] > 1:
-        yield dict(case, grid=1, rows=make_rows([1] * len(case["rows"]), 1))
+        front = MASKED.get(family_of(case["class"]), 1)
+        yield dict(case, grid=1,
+                   rows=make_rows([1] * len(case["rows"]), 1, front))
     if len(case["rows"]) > 1:
         yield dict(case, rows=case["rows"][:1])

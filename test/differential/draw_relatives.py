@@ -5,7 +5,7 @@ import draw_llama
 
 # By family, the word that the name of its configuration begins with.
 ENCODERS = {"bertgeneration": "BertGeneration", "dpr": "DPR", "esm": "Esm",
-            "xlnet": "XLNet"}
+            "xlnet": "XLNet", "reformer": "Reformer"}
 DECODERS = {"bertgenerationlm": "BertGeneration",
             "neoxjapanese": "GPTNeoXJapanese",
             "modernbertdecoder": "ModernBertDecoder",
@@ -17,7 +17,11 @@ CLASSES = {"bertgeneration": ("BertGenerationEncoder",),
            "bertgenerationlm": ("BertGenerationDecoder",),
            "dpr": ("DPRContextEncoder", "DPRQuestionEncoder", "DPRReader"),
            "internlm3": ("InternLM3ForCausalLM",),
-           "iquestcoder": ("IQuestCoderForCausalLM",)}
+           "iquestcoder": ("IQuestCoderForCausalLM",),
+           "reformer": ("ReformerModel", "ReformerModelWithLMHead",
+                        "ReformerForMaskedLM",
+                        "ReformerForSequenceClassification",
+                        "ReformerForQuestionAnswering")}
 # Published under these names, which transformers does not have: it runs them as
 # LLaMA, by their model type.
 OF_LLAMA = {"InternLM3ForCausalLM": "InternLM3Config",
@@ -40,6 +44,10 @@ def fit_encoder(family, cls, case):
         case["given_types"] &= cls != "DPRReader"
     if family == "esm":  # it stores its frequencies, rounded as the rest
         case["dtype"] = "float32"
+    if family == "reformer":
+        # Blocks are those of the longest row; its axes are f32 always.
+        case.update(rows=[[1] * max(map(len, case["rows"]))],
+                    given_positions=False, dtype="float32")
     if family == "xlnet":
         # Its rows of distances are as wide as the rest, sines and cosines.
         case["hidden"] *= 2
@@ -59,6 +67,28 @@ def xlnet_config(hf, case, keys):
         layer_norm_eps=case["eps"], clamp_len=(-1, 3, 17)[case["seed"] % 3],
         summary_use_proj=case["scale"],
         summary_activation=("tanh", "")[case["scale_by_layer"]], **keys)
+
+
+def reformer_config(hf, case, keys):
+    """Of a model of one or of both sides, with positions on a grid or not,
+    which rows of whole blocks have room in."""
+    seed, block = case["seed"], (1, 2, 3, 5, 16)[case["seed"] % 5]
+    longest, columns = case["positions"] + block, 1 + seed // 5 % 9
+    is_decoder = "LMHead" in case["class"] or (
+        seed % 2 == 0 and "MaskedLM" not in case["class"])
+    first = case["hidden"] // 3 or 1
+    keys.update(max_position_embeddings=longest, is_decoder=is_decoder)
+    return hf.ReformerConfig(
+        hidden_size=case["hidden"], num_attention_heads=case["heads"],
+        attention_head_size=1 + seed % 20, feed_forward_size=case["width"],
+        hidden_act=case["act"], layer_norm_eps=case["eps"],
+        attn_layers=["local"] * case["layers"], local_attn_chunk_length=block,
+        local_num_chunks_before=seed // 7 % 2,
+        local_num_chunks_after=0 if is_decoder else seed // 11 % 2,
+        axial_pos_embds=case["hidden"] > 1 and case["scale"],
+        axial_pos_shape=[-(-longest // columns), columns],
+        axial_pos_embds_dim=[first, case["hidden"] - first],
+        **{**keys, "tie_word_embeddings": False})
 
 
 def longrope(case, keys):

@@ -82,7 +82,7 @@ AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet",
                  "prelayernorm", "xlmrobertaxl", "esm", "longformer")
 WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "flaubert", "modernbert",
                  "eurobert", "bertgeneration", "esm", "ultrabert",
-                 "privacyfilter", "esmc")
+                 "privacyfilter", "esmc", "reformer")
 # Columns of encoders that turn in pairs.
 TURNING = ("nomic", "modernbert", "roformer", "eurobert", "gte", "esm",
            "jina3", "ultrabert", "privacyfilter", "esmc")
@@ -315,6 +315,8 @@ def encoder_config(hf, family, case):
         return privacy_filter(hf, case, keys)
     if family == "xlnet":
         return draw_relatives.xlnet_config(hf, case, keys)
+    if family == "reformer":
+        return draw_relatives.reformer_config(hf, case, keys)
     if family in ("xlm", "flaubert"):
         return getattr(hf, stem + "Config")(
             emb_dim=case["hidden"], n_layers=case["layers"],
@@ -611,6 +613,9 @@ def decoder_config(hf, family, case):
         keys["hidden_activation"] = keys.pop("hidden_act")
         keys.update(query_pre_attn_scalar=case["width"],
                     final_logit_softcapping=case["cap"])
+    if (family == "gemma3" and case["window"] and case["seed"] % 3 == 0 and
+            "CausalLM" not in case["class"]):
+        keys["use_bidirectional_attention"] = True
     if family in ("gemma2", "vaultgemma"):
         keys["attn_logit_softcapping"] = case["cap"]
     if family in ("phi", "persimmon"):

@@ -66,6 +66,7 @@ def count(fakecuda, model, options, workload):
              "TFC_FAKECUDA": "races=0,counters=counted.json"})
     with open("counted.json", encoding="utf-8") as stream:
         counted = json.load(stream)
+    del counted["copies"]
     kernels = {}
     for name, counts in counted.items():
         # Without the number, which is another one when a kernel is added.

@@ -29,7 +29,8 @@ LEAST_SNR = {"": 32.0, "32": 17.0, "64": 15.0, "128": 14.0}[
     GROUP if IS_FOUR else ""]
 ANYWHERE = ["x86-64-v3", "x86-64-v3+avxvnni-emulated", "x86-64-v4-emulated",
             "x86-64-v4+vnni-emulated", "x86-64-v4+amx-int8-emulated",
-            "armv8-a-emulated", "armv8-a+dotprod-emulated"]
+            "armv8-a-emulated", "armv8-a+dotprod-emulated",
+            "rv64gcv-emulated"]
 NATIVE = ["x86-64-v3+avxvnni", "x86-64-v4", "x86-64-v4+vnni",
           "x86-64-v4+amx-int8"]
 

@@ -25,6 +25,11 @@ void Counters::add(const std::string &kernel, const KernelCounts &counts) {
   }
 }
 
+void Counters::addCopy(bool isDown, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  (isDown ? downBytes : upBytes) += bytes;
+}
+
 bool Counters::write(const std::string &path) const {
   std::lock_guard<std::mutex> lock(mutex);
   std::FILE *file = std::fopen(path.c_str(), "w");
@@ -53,7 +58,9 @@ bool Counters::write(const std::string &path) const {
         (unsigned long long)sum.tensorOperations);
     between = ",\n";
   }
-  std::fputs("\n}\n", file);
+  std::fprintf(file, "%s \"copies\": {\"up\": %llu, \"down\": %llu}\n}\n",
+               between, (unsigned long long)upBytes,
+               (unsigned long long)downBytes);
   return std::fclose(file) == 0;
 }
 

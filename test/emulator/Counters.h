@@ -35,13 +35,16 @@ struct KernelCounts {
 class Counters {
 public:
   void add(const std::string &kernel, const KernelCounts &counts);
-  /// Writes all kernels as JSON, a line each, in order of their names; whether
-  /// that could be done.
+  /// Bytes that go to the device, or `isDown`, to the host.
+  void addCopy(bool isDown, uint64_t bytes);
+  /// Writes all kernels as JSON, a line each, in order of their names, and what
+  /// was copied; whether that could be done.
   bool write(const std::string &path) const;
 
 private:
   mutable std::mutex mutex;
   std::map<std::string, KernelCounts> kernels;
+  uint64_t upBytes = 0, downBytes = 0;
 };
 
 /// Counts one launch.

@@ -15,7 +15,7 @@ namespace tfc::emulator {
 // Addresses, most of them without memory.
 static constexpr uint64_t addressBytes = uint64_t(256) << 30;
 // Between two allocations: what is written too far hits nothing.
-static constexpr uint64_t gapBytes = 4096;
+static constexpr uint64_t gapBytes = uint64_t(1) << 20;
 // Behind the windows of shared and local memory.
 static constexpr uint64_t firstOffset =
     EMU_LOCAL_WINDOW + EMU_WINDOW_BYTES + granularity;

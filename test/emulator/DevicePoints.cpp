@@ -31,6 +31,8 @@ constexpr ResultText texts[] = {
      "no kernel image is available for execution on the device"},
     {CudaInvalidPtx, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
     {CudaInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {CudaIllegalState, "CUDA_ERROR_ILLEGAL_STATE",
+     "the operation cannot be performed in the present state"},
     {CudaNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {CudaNotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
     {CudaIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS",
@@ -39,6 +41,13 @@ constexpr ResultText texts[] = {
      "misaligned address"},
     {CudaLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED",
      "unspecified launch failure"},
+    {CudaCaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+     "operation not permitted when stream is capturing"},
+    {CudaCaptureInvalidated, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+     "operation failed due to a previous error during capture"},
+    {CudaCaptureWrongThread, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
+     "attempt to terminate a thread-local capture sequence from another "
+     "thread"},
     {CudaUnknown, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 

@@ -20,11 +20,15 @@ enum CudaResult : int {
   CudaNoBinaryForGpu = 209,
   CudaInvalidPtx = 218,
   CudaInvalidHandle = 400,
+  CudaIllegalState = 401,
   CudaNotFound = 500,
   CudaNotReady = 600,
   CudaIllegalAddress = 700,
   CudaMisalignedAddress = 716,
   CudaLaunchFailed = 719,
+  CudaCaptureUnsupported = 900,
+  CudaCaptureInvalidated = 901,
+  CudaCaptureWrongThread = 908,
   CudaUnknown = 999
 };
 
@@ -39,6 +43,9 @@ enum DeviceAttribute : int {
 };
 
 enum FunctionAttribute : int { MostDynamicSharedBytes = 8 };
+
+/// Whose calls that no capture may have are errors while a stream is captured.
+enum CaptureMode : int { OfAllThreads = 0, OfTheThread = 1, OfNobody = 2 };
 
 enum JitOption : int { JitErrorLog = 5, JitErrorLogBytes = 6 };
 

@@ -15,12 +15,13 @@ struct EntryPoint {
 
 /// Those of a group; null when the group has no such function. Groups are
 /// files: device and context, memory, virtual memory, modules and launches,
-/// events.
+/// events, graphs.
 void *findDevicePoint(const std::string &name);
 void *findMemoryPoint(const std::string &name);
 void *findVirtualMemoryPoint(const std::string &name);
 void *findModulePoint(const std::string &name);
 void *findEventPoint(const std::string &name);
+void *findGraphPoint(const std::string &name);
 
 template <size_t N>
 void *findPoint(const EntryPoint (&points)[N], const std::string &name) {

@@ -82,6 +82,10 @@ Stream *FakeDevice::findStream(void *stream) {
 
 void FakeDevice::enqueue(Stream &stream, StreamWork work) {
   std::lock_guard<std::recursive_mutex> lock(running);
+  if (stream.capture) {
+    stream.capture->work.push_back(std::move(work));
+    return;
+  }
   stream.work.push_back({races.tick(), std::move(work)});
 }
 
@@ -120,6 +124,10 @@ void FakeDevice::runOthers(const Stream &stream) {
 
 CudaResult FakeDevice::finish(Stream &stream) {
   std::lock_guard<std::recursive_mutex> lock(running);
+  if (stream.capture) {
+    stream.capture->isInvalid = true;
+    return CudaCaptureUnsupported;
+  }
   while (!stream.work.empty()) {
     if (chosen.seed) {
       runOthers(stream);
@@ -130,6 +138,52 @@ CudaResult FakeDevice::finish(Stream &stream) {
   }
   races.finish(&stream);
   return CudaSuccess;
+}
+
+CudaResult FakeDevice::beginCapture(Stream &stream, CaptureMode mode) {
+  std::lock_guard<std::recursive_mutex> lock(running);
+  if (stream.capture) {
+    return CudaIllegalState;
+  }
+  stream.capture = std::make_shared<Capture>();
+  stream.capture->mode = mode;
+  stream.capture->by = std::this_thread::get_id();
+  return CudaSuccess;
+}
+
+CudaResult FakeDevice::endCapture(Stream &stream,
+                                  std::vector<StreamWork> &work) {
+  std::lock_guard<std::recursive_mutex> lock(running);
+  std::shared_ptr<Capture> capture = stream.capture;
+  if (!capture) {
+    return CudaIllegalState;
+  }
+  if (capture->mode != OfNobody && capture->by != std::this_thread::get_id()) {
+    return CudaCaptureWrongThread;
+  }
+  stream.capture.reset();
+  if (capture->isInvalid) {
+    return CudaCaptureInvalidated;
+  }
+  work = std::move(capture->work);
+  return CudaSuccess;
+}
+
+CudaResult FakeDevice::refuseInCapture() {
+  std::lock_guard<std::recursive_mutex> all(running);
+  std::lock_guard<std::mutex> lock(mutex);
+  CudaResult result = CudaSuccess;
+  for (Stream *stream : streams) {
+    Capture *capture = stream->capture.get();
+    bool isMeant = capture && (capture->mode == OfAllThreads ||
+                               (capture->mode == OfTheThread &&
+                                capture->by == std::this_thread::get_id()));
+    if (isMeant) {
+      capture->isInvalid = true;
+      result = CudaCaptureUnsupported;
+    }
+  }
+  return result;
 }
 
 LaunchOutcome FakeDevice::noteCopy(uint64_t address, uint64_t bytes,

@@ -12,11 +12,20 @@
 #include <functional>
 #include <random>
 #include <set>
+#include <thread>
 
 namespace tfc::emulator {
 
 /// Runs in an order, or is a copy that notes what it touches under its number.
 using StreamWork = std::function<LaunchOutcome(const RunOrder &)>;
+
+/// What is asked of a stream while it is captured: it is not done.
+struct Capture {
+  CaptureMode mode;
+  std::thread::id by;
+  bool isInvalid = false; // something was asked for that no graph may have
+  std::vector<StreamWork> work;
+};
 
 /// Work that was asked for, in order; it runs when somebody waits for it, or
 /// with a seed, some of it while somebody waits for another stream.
@@ -26,6 +35,7 @@ struct Stream {
     StreamWork run;
   };
   std::deque<Item> work;
+  std::shared_ptr<Capture> capture; // null: it is not captured
 };
 
 class FakeDevice;
@@ -80,8 +90,14 @@ public:
   /// Null when there is no such stream.
   Stream *findStream(void *stream);
   void enqueue(Stream &stream, StreamWork work);
-  /// Runs what a stream has to do.
+  /// Runs what a stream has to do; an error of one that is captured.
   CudaResult finish(Stream &stream);
+  /// Begins to capture a stream, and ends it: with the work of a graph.
+  CudaResult beginCapture(Stream &stream, CaptureMode mode);
+  CudaResult endCapture(Stream &stream, std::vector<StreamWork> &work);
+  /// Of a call that may not be made while streams are captured, by all threads
+  /// or by this one: an error where one is, whose capture is invalid then.
+  CudaResult refuseInCapture();
   /// A copy touches these bytes. An error where nothing orders it with others.
   LaunchOutcome noteCopy(uint64_t address, uint64_t bytes, bool writes,
                          const RunOrder &order);

@@ -14,6 +14,7 @@ FakeDevice &device() { return FakeDevice::current(); }
 
 int cuMemAlloc(uint64_t *address, size_t bytes) {
   CudaResult result = device().beginInContext("cuMemAlloc", CudaOutOfMemory);
+  result = result ? result : device().refuseInCapture();
   result = result ? result : device().memory.allocate(bytes, address);
   if (result == CudaSuccess) {
     device().forgetAccesses(*address, bytes);
@@ -22,8 +23,10 @@ int cuMemAlloc(uint64_t *address, size_t bytes) {
 }
 
 int cuMemFree(uint64_t address) {
-  if (CudaResult result = device().checkContext()) {
-    return result;
+  CudaResult unsafe = device().checkContext();
+  unsafe = unsafe ? unsafe : device().refuseInCapture();
+  if (unsafe) {
+    return unsafe;
   }
   CudaResult freed = device().memory.free(address);
   CudaResult result = device().begin("cuMemFree");
@@ -39,12 +42,14 @@ int cuMemGetInfo(size_t *free, size_t *total) {
 int cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
   CudaResult result =
       device().beginInContext("cuMemHostAlloc", CudaOutOfMemory);
+  result = result ? result : device().refuseInCapture();
   *memory = result ? nullptr : driver().allocatePinned(bytes);
   return result ? result : *memory ? CudaSuccess : CudaOutOfMemory;
 }
 
 int cuMemFreeHost(void *memory) {
   CudaResult result = device().checkContext();
+  result = result ? result : device().refuseInCapture();
   return result                        ? result
          : driver().freePinned(memory) ? CudaSuccess
                                        : CudaInvalidValue;
@@ -97,6 +102,9 @@ int cuMemcpyHtoDAsync(uint64_t to, const void *from, size_t bytes,
   // Pinned memory is read when the copy is done, other memory now.
   std::vector<uint8_t> now;
   bool isPinned = driver().isPinned(from, bytes);
+  if (!isPinned && stream->capture) {
+    return device().finish(*stream); // a graph would read it later
+  }
   if (!isPinned) {
     const auto *data = static_cast<const uint8_t *>(from);
     now.assign(data, data + bytes);
@@ -107,6 +115,9 @@ int cuMemcpyHtoDAsync(uint64_t to, const void *from, size_t bytes,
       return outside("copy to the device", to, bytes);
     }
     std::memcpy(at, isPinned ? from : now.data(), bytes);
+    if (order.counters) {
+      order.counters->addCopy(/*isDown=*/false, bytes);
+    }
     return device().noteCopy(to, bytes, true, order);
   };
   device().enqueue(*stream, std::move(work));
@@ -125,6 +136,9 @@ int cuMemcpyDtoHAsync(void *to, uint64_t from, size_t bytes, void *handle) {
       return outside("copy from the device", from, bytes);
     }
     std::memcpy(to, at, bytes);
+    if (order.counters) {
+      order.counters->addCopy(/*isDown=*/true, bytes);
+    }
     return device().noteCopy(from, bytes, false, order);
   });
   // Nobody could tell when memory that is not pinned has been written.

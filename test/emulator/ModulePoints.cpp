@@ -69,6 +69,7 @@ std::string changed(std::string text) {
 int cuModuleLoadDataEx(void **handle, const void *image, unsigned count,
                        int *options, void **values) {
   CudaResult result = device().beginInContext("cuModuleLoadDataEx");
+  result = result ? result : device().refuseInCapture();
   if (result) {
     return result;
   }
@@ -97,7 +98,9 @@ int cuModuleLoadDataEx(void **handle, const void *image, unsigned count,
 }
 
 int cuModuleUnload(void *handle) {
-  if (CudaResult result = device().checkContext()) {
+  CudaResult result = device().checkContext();
+  result = result ? result : device().refuseInCapture();
+  if (result) {
     return result;
   }
   auto *module = static_cast<LoadedModule *>(handle);
@@ -251,6 +254,7 @@ extern "C" int cuGetProcAddress_v2(const char *symbol, void **function,
   found = found ? found : findVirtualMemoryPoint(symbol);
   found = found ? found : findModulePoint(symbol);
   found = found ? found : findEventPoint(symbol);
+  found = found ? found : findGraphPoint(symbol);
   *function = found;
   bool isAsked = version >= 12000 && flags == 0;
   if (status) {

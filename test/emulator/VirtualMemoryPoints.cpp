@@ -44,6 +44,7 @@ int cuMemCreate(uint64_t *handle, size_t bytes,
   FakeDevice *device = deviceOf(*properties);
   CudaResult result =
       device ? device->begin("cuMemCreate", CudaOutOfMemory) : CudaInvalidValue;
+  result = result ? result : device->refuseInCapture();
   return result ? result : device->memory.create(bytes, handle);
 }
 

@@ -25,6 +25,9 @@ SLOW = {
         "(cd build/release && cpack -G DEB)",
         "cmake --install build/release --prefix build/installed",
         "apt-get install -y g++-aarch64-linux-gnu",
+        "apt-get install -y g++-riscv64-linux-gnu",
+        "cmake --preset riscv64 -DTFC_BUILD_TESTS=OFF && "
+        "cmake --build --preset riscv64",
         "cmake --preset release-aarch64 && "
         "cmake --build --preset release-aarch64",
         "(cd build/release-aarch64 && cpack -G DEB)",
@@ -103,6 +106,13 @@ NOT_RUN = {
             "application/json' -d '{\"prompt\": \"Once\", "
             "\"temperature\": 1, \"receipt\": true}' > answer.json",
             "tfc replay answer.json --model examples/models/stories-tiny")
+    } | {
+        command: "test/python/transcriptions_test.py does that, with a model "
+                 "and sounds that it makes"
+        for command in (
+            "tfc serve DIR",
+            "curl localhost:8000/v1/audio/transcriptions -F file=@speech.wav "
+            "-F response_format=srt")
     },
     "docs/trust.md": {
         "python3 test/reduce/tfc_reduce.py --tfc build/dev/bin/tfc model.json "
@@ -113,6 +123,10 @@ NOT_RUN = {
                "tfc-run",
                "build/asan/bin/tfc-run model.so --weights DIR --inputs "
                "in.safetensors --outputs out.safetensors")},
+        "TFC_CUDA_DRIVER=build/dev/test/emulator/libtfc_fakecuda.so "
+        "TFC_CUDA_AVOID=spare tfc-run model.so --program cuda --weights DIR "
+        "--inputs in.safetensors --outputs out.safetensors":
+            "test/e2e/spare.test does that",
     },
     "docs/book/README.md": {
         "python3 test/examples/run_documents.py --bin build/dev/bin --rewrite "

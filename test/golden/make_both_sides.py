@@ -4,6 +4,7 @@
 import transformers as hf
 
 from inputs import VOCAB
+from make_families import decoder
 from make_llama import ALL, SMALL, SOME, config, llama_config
 from reference import build
 from writer import write_forward
@@ -31,11 +32,21 @@ def write(out):
                 hf.MistralConfig, **SMALL, is_causal=False,
                 sliding_window=None), SOME),
             ("gpt2-both-sides", hf.GPT2Model, gpt2_config(),
-             ALL + ("types",)))):
+             ALL + ("types",)),
+            # Without a window in some layers, and with one in others.
+            ("gemma3-both-sides", hf.Gemma3TextModel, hf.Gemma3TextConfig(
+                **decoder(head_dim=14, num_hidden_layers=3, sliding_window=5,
+                          use_bidirectional_attention=True, layer_types=[
+                              "sliding_attention", "full_attention",
+                              "sliding_attention"])),
+             SOME + ("one", "longest")))):
+        if not out.wants(name):
+            continue
         model = build(cls, made, 301 + seed)
         out.save(name, model)
         # As transformers reads it back.
         loaded = out.load(cls, name)
-        assert loaded.config.is_causal is False
+        assert (getattr(loaded.config, "is_causal", True) is False or
+                loaded.config.use_bidirectional_attention)
         write_forward(out.folder(name), loaded, cases, 301 + seed)
         out.add(name, cases)

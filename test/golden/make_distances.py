@@ -32,6 +32,7 @@ import make_text_parts
 import reference
 from distances import TABLE, Distance
 from make_golden import check_versions
+from writer import row_by_row
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "int8": torch.float32}
@@ -152,6 +153,13 @@ def load_paper(name, folder, dtype):
     return run
 
 
+def is_by_rows(config):
+    """Whether transformers computes something else of several rows."""
+    if config.model_type == "reformer":
+        return not config.is_decoder
+    return config.model_type == "xlnet" and config.attn_type == "uni"
+
+
 def load(name, folder, dtype):
     """The model of a folder, as a function of inputs."""
     if name.startswith("sentence-"):
@@ -163,8 +171,12 @@ def load(name, folder, dtype):
     with open(os.path.join(folder, "config.json")) as stream:
         cls = getattr(hf, json.load(stream)["architectures"][0])
     model = reference.load(cls, folder, dtype=dtype)
+    if model.config.model_type == "reformer":
+        model = model.to(dtype)  # its mask and its axes stay f32 otherwise
     run = (make_sound.forward_sound if name.startswith("whisper-")
            else reference.forward)
+    if is_by_rows(model.config):
+        return lambda inputs: row_by_row(lambda own: run(model, own), inputs)
     return lambda inputs: run(model, inputs)
 
 

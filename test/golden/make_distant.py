@@ -15,7 +15,8 @@ from make_bart import padded
 from make_families import encoder, pair, positions_of, some_tokens
 from make_llama import left
 from reference import build, forward, load
-from writer import find_greedy, set_generation, store, write_forward
+from writer import (find_greedy, row_by_row, set_generation, store,
+                    write_forward)
 
 FARTHEST = 5  # of NEZHA's distances
 
@@ -151,25 +152,11 @@ SPARSE = (
 
 
 def forward_alone(model, part, inputs):
-    """Of each row alone, what it has no padding."""
-    result = {}
-    mask = inputs.get("attention_mask", torch.ones_like(inputs["input_ids"]))
-    for row, count in enumerate(mask.sum(1).tolist()):
+    def compute(own):
         part.set_attention_type("block_sparse")
-        own = forward(model, {key: value[row:row + 1, :count]
-                              for key, value in inputs.items()})
-        for key, value in own.items():
-            if key not in result:
-                shape = list(value.shape)
-                shape[0] = len(mask)
-                if value.dim() == 3:
-                    shape[1] = mask.shape[1]
-                result[key] = torch.zeros(shape)
-            if value.dim() == 3:
-                result[key][row, :count] = value[0]
-            else:
-                result[key][row] = value[0]
-    return result
+        return forward(model, own)
+
+    return row_by_row(compute, inputs)
 
 
 def write_sparse(out):

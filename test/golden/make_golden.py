@@ -6,7 +6,8 @@
 transformers 5.23.0. --families: only the models of make_families.py,
 make_relatives.py, make_mamba.py, make_switch.py, make_kimi.py,
 make_sentence.py, make_papers.py, make_tiles.py, make_distant.py,
-make_groupwise.py, make_streams.py, make_memories.py, make_text_parts.py,
+make_groupwise.py, make_streams.py, make_reformer.py, make_memories.py,
+make_text_parts.py,
 make_pictures.py, make_local.py and make_extended.py, or
 those of them with these names.
 
@@ -34,6 +35,7 @@ import make_mamba
 import make_extended
 import make_papers
 import make_pictures
+import make_reformer
 import make_relatives
 import make_sentence
 import make_sound
@@ -286,7 +288,7 @@ def main():
         make_llama.write(out)
         make_t5.write(out)
         make_bart.write(out)
-        make_both_sides.write(out)
+    make_both_sides.write(out)
     make_families.write(out)
     make_relatives.write(out)
     make_mamba.write(out)
@@ -300,6 +302,7 @@ def main():
     make_distant.write(out)
     make_groupwise.write(out)
     make_streams.write(out)
+    make_reformer.write(out)
     make_memories.write(out)
     make_text_parts.write(out)
     make_pictures.write(out)

@@ -13,6 +13,14 @@ SMALL = dict(hidden_size=52, num_hidden_layers=2, num_attention_heads=2,
              intermediate_size=75, image_size=24, patch_size=4, num_channels=3)
 GREY = dict(hidden_size=42, num_hidden_layers=3, num_attention_heads=3,
             intermediate_size=59, image_size=15, patch_size=5, num_channels=1)
+
+
+def without(sizes):
+    """Of families that have a ratio in place of the inner width."""
+    return {key: value for key, value in sizes.items()
+            if key != "intermediate_size"}
+
+
 MODELS = (
     ("vit-model", hf.ViTModel, hf.ViTConfig(**SMALL)),
     ("vit-cls", hf.ViTForImageClassification, hf.ViTConfig(
@@ -20,6 +28,26 @@ MODELS = (
     ("clipvision-model", hf.CLIPVisionModel, hf.CLIPVisionConfig(**GREY)),
     ("clipvision-projection", hf.CLIPVisionModelWithProjection,
      hf.CLIPVisionConfig(**SMALL, projection_dim=37)),
+    ("deit-model", hf.DeiTModel, hf.DeiTConfig(
+        **SMALL, pooler_output_size=11)),
+    ("deit-cls", hf.DeiTForImageClassification, hf.DeiTConfig(
+        **GREY, num_labels=5, qkv_bias=False)),
+    ("vitmsn-model", hf.ViTMSNModel, hf.ViTMSNConfig(**SMALL)),
+    ("vitmsn-cls", hf.ViTMSNForImageClassification, hf.ViTMSNConfig(
+        **GREY, num_labels=5)),
+    ("ijepa-model", hf.IJepaModel, hf.IJepaConfig(**SMALL)),
+    ("ijepa-cls", hf.IJepaForImageClassification, hf.IJepaConfig(
+        **GREY, num_labels=5)),
+    ("dinov2-model", hf.Dinov2Model, hf.Dinov2Config(
+        **without(SMALL), mlp_ratio=2)),
+    ("dinov2-gated", hf.Dinov2Model, hf.Dinov2Config(
+        **without(GREY), mlp_ratio=2, use_swiglu_ffn=True)),
+    ("siglipvision-model", hf.SiglipVisionModel, hf.SiglipVisionConfig(
+        **SMALL)),
+    ("siglipvision-grey", hf.SiglipVisionModel, hf.SiglipVisionConfig(
+        **GREY, hidden_act="gelu")),
+    ("siglipvision-headless", hf.SiglipVisionModel, hf.SiglipVisionConfig(
+        **GREY, vision_use_head=False)),
 )
 TEXT = dict(vocab_size=97, hidden_size=52, num_hidden_layers=2,
             num_attention_heads=2, intermediate_size=75,
@@ -31,20 +59,52 @@ TEXTS = (
     ("cliptext-projection", hf.CLIPTextModelWithProjection, hf.CLIPTextConfig(
         **TEXT, eos_token_id=2, projection_dim=37, hidden_act="gelu"), 96),
 )
-MASKS = ("vit",)  # classes that take a mask of tokens
+# Texts whose last token is taken, whichever it is.
+LAST = (
+    ("sigliptext-model", hf.SiglipTextModel, hf.SiglipTextConfig(**TEXT)),
+    ("sigliptext-projection", hf.SiglipTextModel, hf.SiglipTextConfig(
+        **TEXT, projection_size=37, hidden_act="relu")),
+)
+# Classes that take a mask of tokens, and how many are in front of patches.
+MASKS = {"vit": 1, "deit": 2, "dinov2": 1}
 
 
-def masked(rows, count, generator):
-    """A mask of tokens, of the class token and of fewer patches in each row."""
+def masked(rows, count, front, generator):
+    """A mask of tokens, of those in front and of fewer patches in each row."""
     kept = [int(torch.randint(1, count + 1, (), generator=generator))
             for _ in range(rows)]
     kept[0] = count
-    return torch.tensor([[1] * (n + 1) + [0] * (count - n) for n in kept])
+    return torch.tensor([[1] * (n + front) + [0] * (count - n) for n in kept])
+
+
+def write_last(out):
+    """Rows that end in the last column: full ones, or padded on the left."""
+    for number, (name, cls, config) in enumerate(LAST):
+        if not out.wants(name):
+            continue
+        seed = 1431 + number
+        model = build(cls, config, seed)
+        out.save(name, model)
+        cases = {"one": (1,), "several": (7, 7, 7), "ragged": (5, 9, 2),
+                 "longest": (20,)}
+        for index, (case, lengths) in enumerate(cases.items()):
+            generator = torch.Generator().manual_seed(seed * 100 + index)
+            longest = max(lengths)
+            inputs = {"input_ids": torch.randint(
+                0, 97, (len(lengths), longest), generator=generator)}
+            if case == "ragged":
+                inputs["attention_mask"] = torch.tensor(
+                    [[0] * (longest - n) + [1] * n for n in lengths])
+            store(out.folder(name), "inputs-" + case, inputs)
+            store(out.folder(name), "expected-" + case, forward(model, inputs))
+        out.add(name, tuple(cases))
 
 
 def write_texts(out):
     """Rows that end in their end token and are padded with it."""
     for number, (name, cls, config, end) in enumerate(TEXTS):
+        if not out.wants(name):
+            continue
         seed = 1421 + number
         model = build(cls, config, seed)
         out.save(name, model)
@@ -67,12 +127,16 @@ def write_texts(out):
 
 def write(out):
     write_texts(out)
+    write_last(out)
     for number, (name, cls, config) in enumerate(MODELS):
+        if not out.wants(name):
+            continue
         seed = 1401 + number
         model = build(cls, config, seed)
         out.save(name, model)
         cases = ["one", "several"]
-        if name.split("-")[0] in MASKS:
+        front = MASKS.get(name.split("-")[0])
+        if front:
             cases.append("ragged")
         side = config.patch_size
         count = (config.image_size // side) ** 2
@@ -83,7 +147,8 @@ def write(out):
                 rows, count, config.num_channels * side * side,
                 generator=generator)}
             if case == "ragged":
-                inputs["attention_mask"] = masked(rows, count, generator)
+                inputs["attention_mask"] = masked(rows, count, front,
+                                                  generator)
             store(out.folder(name), "inputs-" + case, inputs)
             store(out.folder(name), "expected-" + case, forward(model, inputs))
         out.add(name, tuple(cases))

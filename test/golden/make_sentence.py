@@ -50,13 +50,26 @@ SENTENCES = (
      hf.DistilBertConfig(vocab_size=VOCAB, dim=26, n_layers=1, n_heads=1,
                          hidden_dim=37, max_position_embeddings=40),
      {"pooling_mode": "cls"}, False),
+    # EmbeddingGemma: tokens see both sides, some layers through a window.
+    ("sentence-gemma", hf.Gemma3TextModel, hf.Gemma3TextModel,
+     hf.Gemma3TextConfig(
+        vocab_size=VOCAB, hidden_size=30, num_hidden_layers=3,
+        num_attention_heads=3, num_key_value_heads=1, head_dim=14,
+        intermediate_size=37, max_position_embeddings=40, sliding_window=6,
+        use_bidirectional_attention=True, query_pre_attn_scalar=11,
+        layer_types=["sliding_attention", "sliding_attention",
+                     "full_attention"]),
+     {"pooling_mode_mean_tokens": True, "include_prompt": True}, True),
 )
 # What is between pooling and length, of those that have it.
 PROJECTED = {
     "sentence-dense": [Dense(26, 14, activation_function=torch.nn.Tanh()),
                        LayerNorm(14)],
     "sentence-plain-dense": [
-        Dense(26, 11, bias=False, activation_function=torch.nn.Identity())]}
+        Dense(26, 11, bias=False, activation_function=torch.nn.Identity())],
+    "sentence-gemma": [
+        Dense(30, 53, bias=False, activation_function=torch.nn.Identity()),
+        Dense(53, 30, bias=False, activation_function=torch.nn.Identity())]}
 
 
 def write_json(path, value):

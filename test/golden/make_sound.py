@@ -1,6 +1,7 @@
 # The golden models of sound: what transformers computes of log-mel frames, and
 # tfc of rows of two frames each, [frames, mels].
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import contextlib
 import copy
 
 import torch
@@ -10,6 +11,7 @@ from reference import build, forward, to_features
 from writer import MARGIN, stable, store
 
 START, END = 90, 89
+FIRST_TIME, LAST_INITIAL = 96, 4
 # No tile divides rows, columns or mels; the longest sound has 13 rows.
 SMALL = dict(
     vocab_size=97, num_mel_bins=10, d_model=52, encoder_layers=2,
@@ -35,7 +37,12 @@ GENERATION = dict(
     is_multilingual=True, return_timestamps=False, max_length=48,
     suppress_tokens=[7, 8, 90, 91, 92, 93, 94, 95, 96],
     begin_suppress_tokens=[5, END])
+TIMED = dict(GENERATION, max_initial_timestamp_index=LAST_INITIAL,
+             suppress_tokens=[7, 8, 90, 91, 92, 93, 94, 95])
 FORWARD = ("one", "several", "short", "ragged", "left")
+# 13 rows are heard at once, which are times 0.00 to 0.26.
+TIMES = dict(SMALL, vocab_size=FIRST_TIME + 14, d_model=28, encoder_layers=1,
+             decoder_layers=1)
 
 
 def cut(model, positions):
@@ -140,7 +147,102 @@ def write_generation(out, name, model, seed):
     raise SystemExit(f"no stable sounds for {name} (by {MARGIN})")
 
 
+@contextlib.contextmanager
+def watched():
+    """How near transformers' rule of times comes to another token: of each call
+    between the two best scores, and between all times and the best text."""
+    rule = hf.models.whisper.generation_whisper.WhisperTimeStampLogitsProcessor
+    apply, nearest = rule.__call__, []
+
+    def watch(self, ids, scores):
+        self._detect_timestamp_from_logprob = False
+        free = apply(self, ids, scores)
+        self._detect_timestamp_from_logprob = True
+        gap = free[:, FIRST_TIME:].logsumexp(-1) - free[:, :FIRST_TIME].max(
+            -1).values
+        made = apply(self, ids, scores)
+        best = torch.topk(made, 2).values
+        nearest.append(min(float(gap.abs().min()),
+                           float((best[:, 0] - best[:, 1]).min())))
+        return made
+    rule.__call__ = watch
+    try:
+        yield nearest
+    finally:
+        rule.__call__ = apply
+
+
+def hear(model, features, **words):
+    """What transformers makes of a sound with times, or None where it might be
+    otherwise elsewhere."""
+    model.generation_config = hf.GenerationConfig(**TIMED)
+    with watched() as nearest, torch.no_grad():
+        made = model.generate(features, language="de", return_timestamps=True,
+                              **words)
+    return made if min(nearest) > MARGIN else None
+
+
+def write_times(out, name, model, seed):
+    """Two sounds in one window each, and one that is heard in several."""
+    model.generation_config = hf.GenerationConfig(**TIMED)
+    model.generation_config.save_pretrained(out.folder(name))
+    longest = model.config.max_source_positions
+    for attempt in range(1000):
+        generator = torch.Generator().manual_seed(seed + attempt)
+        inputs = draw(model.config, generator, 2, longest, 1)
+        made = hear(model, to_features(inputs["patches"]), max_new_tokens=24,
+                    return_dict_in_generate=True,
+                    force_unique_generate_call=True)
+        if made is None:
+            continue
+        sequences = made["sequences"]
+        inputs["decoder_input_ids"] = sequences[:, :3].contiguous()
+        said = sequences[:, 3:]
+        if min(int((row >= FIRST_TIME).sum()) for row in said) >= 3 and min(
+                len(set(row.tolist())) for row in said) >= 7:
+            break
+    else:
+        raise SystemExit(f"no stable times for {name} (by {MARGIN})")
+    store(out.folder(name), "inputs-generate", inputs)
+    store(out.folder(name), "expected-generate",
+          {"sequences": sequences.contiguous()})
+    for attempt in range(1000):
+        generator = torch.Generator().manual_seed(seed + attempt)
+        features = torch.randn(1, model.config.num_mel_bins, 8 * longest + 5,
+                               generator=generator)
+        made = hear(model, features, max_new_tokens=24, return_segments=True)
+        parts = made and made["segments"][0]
+        # Windows that begin where a part ended, and one of several parts.
+        begins = made and {round(float(part["start"]), 2) for part in parts}
+        if made and len(parts) >= 8 and any(
+                round(50 * begin) % longest for begin in begins):
+            break
+    else:
+        raise SystemExit(f"no stable long sound for {name} (by {MARGIN})")
+    store(out.folder(name), "inputs-long", {"features": features})
+    store(out.folder(name), "expected-long", {
+        "sequences": made["sequences"].contiguous(),
+        **{key: torch.tensor([float(part[key]) for part in parts],
+                             dtype=torch.float64) for key in ("start", "end")},
+        "tokens": torch.tensor([len(part["tokens"]) for part in parts])})
+    return [{"name": "generate", "new_tokens": 24, "options": {
+        "timestamp_begin": FIRST_TIME,
+        "max_initial_timestamp_index": LAST_INITIAL}}]
+
+
 def write(out):
+    write_models(out)
+    name = "whisper-times"
+    if out.wants(name):
+        cls, seed = hf.WhisperForConditionalGeneration, 1541
+        model = build(cls, hf.WhisperConfig(**TIMES), seed, token=0.3,
+                      position=1.5, bias=0.06)
+        out.save(name, model)
+        model = out.load(cls, name)
+        out.add(name, [], write_times(out, name, model, seed))
+
+
+def write_models(out):
     for number, (name, cls, config) in enumerate(MODELS):
         if not out.wants(name):
             continue

@@ -41,10 +41,11 @@ AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
                  "longformer")
 # Encoders with biases or windows of distances, or with blocks.
 COUNTING = ("mpnet", "modernbert", "deberta", "deberta-v2", "nezha",
-            "big_bird", "xlnet", "clip_text_model", "longformer")
+            "big_bird", "xlnet", "reformer", "clip_text_model", "longformer",
+            "gemma3_text")
 # What makes a token depend on those before it, or on their number.
 RULES = {"no_repeat_ngram_size", "repetition_penalty", "min_length",
-         "min_new_tokens"}
+         "min_new_tokens", "timestamp_begin"}
 
 
 # Decibels between an output and its rounding noise, by what keys and values are

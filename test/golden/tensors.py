@@ -6,7 +6,7 @@ import json
 import struct
 import sys
 
-CODES = {"F32": "f", "I32": "i", "I64": "q", "F16": "H", "BF16": "H", "I8": "b",
+CODES = {"F64": "d", "F32": "f", "I32": "i", "I64": "q", "F16": "H", "BF16": "H", "I8": "b",
          "F8_E4M3": "B", "F8_E8M0": "B",
          "U8": "B", "BOOL": "B"}
 

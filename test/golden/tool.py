@@ -17,6 +17,8 @@ DECODING = {
     "min_new_tokens": "--min-new-tokens",
     "repetition_penalty": "--repetition-penalty",
     "do_sample": "--sample",
+    "timestamp_begin": "--timestamp-begin",
+    "max_initial_timestamp_index": "--max-initial-timestamp",
 }
 
 

@@ -43,6 +43,38 @@ def write_forward(folder, model, cases, seed, pad=0, types=None,
         store(folder, "expected-" + name, forward(model, inputs))
 
 
+def row_by_row(compute, inputs):
+    """What `compute` makes of each row alone, of what it has no padding."""
+    result = {}
+    mask = inputs.get("attention_mask", torch.ones_like(inputs["input_ids"]))
+    for row, count in enumerate(mask.sum(1).tolist()):
+        own = compute({key: value[row:row + 1, :count]
+                       for key, value in inputs.items()})
+        for key, value in own.items():
+            if key not in result:
+                shape = list(value.shape)
+                shape[0] = len(mask)
+                if value.dim() == 3:
+                    shape[1] = mask.shape[1]
+                result[key] = torch.zeros(shape)
+            if value.dim() == 3:
+                result[key][row, :count] = value[0]
+            else:
+                result[key][row] = value[0]
+    return result
+
+
+def write_rows(folder, model, cases, seed, pad, types, longest):
+    """The same of each row alone, where transformers computes something else
+    of several."""
+    for index, name in enumerate(cases):
+        generator = torch.Generator().manual_seed(seed * 100 + index)
+        inputs = forward_inputs(name, generator, longest, pad, types)
+        store(folder, "inputs-" + name, inputs)
+        store(folder, "expected-" + name, row_by_row(
+            lambda own: forward(model, own), inputs))
+
+
 def write_pairs(folder, model, cases, seed):
     """The cases of an encoder-decoder, or of the encoder of one."""
     config = model.config

@@ -46,6 +46,8 @@ LAYERS = {
                      "compiler/kernel/", "compiler/target/", "tfc/abi.h", "mlir"],
     # What a level's code may use is what the runtime asks a machine for.
     "compiler/target": ["runtime/src/load/Aarch64Features.h",
+                        "runtime/src/load/Machines.h",
+                        "runtime/src/load/Riscv64Features.h",
                         "runtime/src/load/X86Levels.h", "tfc/abi.h", "mlir"],
     "compiler/emit": ["dialect/", "compiler/support/", "compiler/target/",
                       "tfc/abi.h", "mlir"],

@@ -11,9 +11,13 @@ import tfcompiler as tfc
 NAME, SIDE, GRID, CHANNELS = "vit-model", 4, 6, 3
 
 
-def case(kind):
+# With two tokens in front of the patches, and with none.
+OTHERS = ("deit-model", "siglipvision-model")
+
+
+def case(kind, name=NAME):
     import tensors
-    path = os.path.join(shared.GOLDEN, NAME, f"{kind}-several.safetensors")
+    path = os.path.join(shared.GOLDEN, name, f"{kind}-several.safetensors")
     return {name: np.array(tensor.data, dtype=np.float32).reshape(tensor.shape)
             for name, tensor in tensors.read(path).items()}
 
@@ -34,14 +38,21 @@ class Pictures(unittest.TestCase):
         self.model = shared.golden(NAME)
         self.patches = case("inputs")["patches"]
 
-    def test_are_cut_as_the_convolution_does(self):
-        given = self.model(patches=self.patches)
-        cut = self.model(pixel_values=to_pixels(self.patches))
-        for name, wanted in case("expected").items():
+    def check_cut(self, model, of):
+        patches = case("inputs", of)["patches"]
+        given = model(patches=patches)
+        cut = model(pixel_values=to_pixels(patches))
+        for name, wanted in case("expected", of).items():
             np.testing.assert_allclose(given[name], wanted, atol=1e-4 * max(
                 1, np.abs(wanted).max()))
             np.testing.assert_array_equal(cut[name].view(np.int32),
                                           given[name].view(np.int32))
+
+    def test_are_cut_as_the_convolution_does(self):
+        self.check_cut(self.model, NAME)
+        for name in OTHERS:
+            with self.subTest(name):
+                self.check_cut(shared.golden(name), name)
 
     def test_port_says_how_patches_are(self):
         port, = [port for port in self.model.info.inputs if port.rank == 3]

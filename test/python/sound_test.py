@@ -1,7 +1,9 @@
 # Encoders of sound: features become the rows that the model reads, and what the
 # decoder begins with is made of a language and a task.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
 import os
+import shutil
 import tempfile
 import unittest
 import wave
@@ -12,12 +14,12 @@ import shared
 import tfcompiler as tfc
 
 NAME, MELS, POSITIONS = "whisper-lm", 10, 13
-DTYPES = {"F32": np.float32, "I64": np.int64}
+DTYPES = {"F32": np.float32, "F64": np.float64, "I64": np.int64}
 
 
-def case(name):
+def case(name, model=NAME):
     import tensors
-    path = os.path.join(shared.GOLDEN, NAME, name + ".safetensors")
+    path = os.path.join(shared.GOLDEN, model, name + ".safetensors")
     return {name: np.array(tensor.data, DTYPES[tensor.dtype]).reshape(
         tensor.shape) for name, tensor in tensors.read(path).items()}
 
@@ -67,15 +69,18 @@ class Sound(unittest.TestCase):
 
     def test_language_is_heard(self):
         """That whose token is likeliest behind the start."""
-        from tfcompiler._sound import prompts
+        from tfcompiler._sound import Prompt, settings_of
+        def prompts(task):
+            return Prompt(self.model, settings_of(self.model.folder), None,
+                          task).rows(arrays, False)
         arrays = {"patches": self.inputs["patches"]}
         logits = self.model(**arrays, decoder_input_ids=[[90]] * 3)["logits"]
         heard = 91 + (logits[:, 0, 92] > logits[:, 0, 91])
         np.testing.assert_array_equal(
-            prompts(self.model, arrays, None, None),
+            prompts(None),
             [[90, each, 95] for each in heard])
         np.testing.assert_array_equal(
-            prompts(self.model, arrays, None, "translate"),
+            prompts("translate"),
             [[90, each, 94, 95] for each in heard])
 
     def test_suppressed_tokens(self):
@@ -200,6 +205,156 @@ class Sound(unittest.TestCase):
             with self.assertRaisesRegex(tfc.Error, "whose encoder reads token "
                                         "ids"):
                 session.add([1, 2], max_new_tokens=3)
+
+
+class Times(unittest.TestCase):
+    """Of a model that hears 26 frames at once, and whose tokens from 96 on are
+    times."""
+
+    def setUp(self):
+        self.model = shared.golden("whisper-times")
+
+    def long(self):
+        """What transformers makes of a sound of several windows."""
+        made = case("expected-long", "whisper-times")
+        ends = np.cumsum(made["tokens"])
+        return [(start, end, tuple(made["sequences"][0, last - count:last]))
+                for start, end, count, last in zip(
+                    made["start"], made["end"], made["tokens"], ends)]
+
+    def test_ids(self):
+        inputs = case("inputs-generate", "whisper-times")
+        wanted = case("expected-generate", "whisper-times")["sequences"]
+        how = dict(input_features=to_features(inputs["patches"]),
+                   decoder_input_ids=inputs["decoder_input_ids"],
+                   max_new_tokens=24)
+        rule = dict(timestamp_begin=96, max_initial_timestamp_index=4)
+        got = self.model.generate_ids(**how, **rule)
+        np.testing.assert_array_equal(got.sequences, wanted)
+        self.assertFalse(np.array_equal(
+            self.model.generate_ids(**how).sequences, wanted))
+        with tfc.Session(shared.stories()) as session:
+            session.add([5, 6], max_new_tokens=3, timestamp_begin=100,
+                        max_initial_timestamp_index=0)
+            self.assertEqual([new.token for new in session][0], 100)
+        with self.assertRaisesRegex(tfc.Error, "timestamp_begin: expected 0 or "
+                                    "a token id below 110, got 110"):
+            self.model.generate_ids(**how, timestamp_begin=110)
+        with self.assertRaisesRegex(tfc.Error, "max_initial_timestamp: "
+                                    "expected a number from -1 on, got -2"):
+            self.model.generate_ids(**how, max_initial_timestamp_index=-2)
+
+    def test_windows(self):
+        features = case("inputs-long", "whisper-times")["features"]
+        how = dict(language="de", max_new_tokens=24)
+        got, = self.model.generate(input_features=features,
+                                   return_timestamps=True, **how)
+        self.assertEqual([(each.start, each.end, each.tokens)
+                          for each in got.segments], self.long())
+        said = [token for part in got.segments for token in part.tokens
+                if token < 96]
+        self.assertEqual(got.text, " ".join(map(str, said)))
+        self.assertEqual((got.language, got.duration), ("de", 1.09))
+        self.assertEqual([each.seek for each in got.segments][:4],
+                         [0, 0, 0, 22])
+        # What is longer than a window is heard so, without a word.
+        self.assertEqual(self.model.generate(input_features=features, **how),
+                         [got.text])
+
+    def test_sounds_side_by_side_are_each_alone(self):
+        random = np.random.default_rng(4)
+        sounds = [random.uniform(-0.3, 0.3, int(16000 * seconds)).astype(
+            np.float32) for seconds in (0.9, 0.1, 2.0, 0.26, 0.2701)]
+        for how in (dict(language="en"), {}, dict(num_beams=2),
+                    dict(do_sample=True, seed=7)):
+            for times in (True, None):
+                alone = [self.model.generate(
+                    sound=each, return_timestamps=times, **how)
+                    for each in sounds]
+                self.assertEqual(self.model.generate(
+                    sound=sounds, return_timestamps=times, **how), alone)
+        self.assertEqual([round(each.duration, 4) for each in
+                          self.model.generate(sound=sounds,
+                                              return_timestamps=True)],
+                         [0.9, 0.1, 2.0, 0.26, 0.2701])
+
+    def test_long_sounds_are_their_features(self):
+        """Those of all of it: what is loud far off makes the rest quiet."""
+        from tfcompiler._sound import heard_features
+        random = np.random.default_rng(6)
+        sound = random.uniform(-0.3, 0.3, 16000 * 70) * np.linspace(
+            0, 1, 16000 * 70)
+        features, seconds = heard_features(sound, 10, 26)
+        self.assertEqual((features.shape, seconds), ((10, 7000), 70.0))
+        np.testing.assert_allclose(
+            features, tfc.log_mel(sound, 10, seconds=70), atol=1e-6)
+        made = self.model.generate(sound=sound[:40000],
+                                   return_timestamps=True, language="de")
+        features, _ = heard_features(sound[:40000], 10, 26)
+        again, = self.model.generate(input_features=features[None],
+                                     return_timestamps=True, language="de")
+        self.assertEqual(made.segments, again.segments)
+        ends = [each.end for each in made.segments]
+        self.assertEqual(ends, sorted(ends))
+        self.assertGreater(len(ends), 12)
+
+    def test_parts_of_a_window(self):
+        from tfcompiler._transcribe import split
+        for tokens, parts, heard in (
+                ([96, 1, 2], [(0, 13, [96, 1, 2])], 26),
+                ([96, 1, 99], [(0, 3, [96, 1, 99])], 26),
+                ([98, 1, 2], [(0, 2, [98, 1, 2])], 26),
+                ([], [(0, 13, [])], 26),
+                ([97, 1, 99, 99], [(1, 3, [97, 1, 99, 99])], 6),
+                ([97, 1, 99, 99, 2], [(1, 3, [97, 1, 99, 99])], 6),
+                ([97, 1, 99, 100, 2, 103],
+                 [(1, 3, [97, 1, 99]), (4, 7, [100, 2, 103])], 26),
+                ([97, 1, 99, 99, 2, 103, 104],
+                 [(1, 3, [97, 1, 99]), (3, 7, [99, 2, 103, 104])], 14),
+                ([96, 96], [(0, 0, [96, 96])], 2)):
+            self.assertEqual(split(tokens, 96, 26), (parts, heard), tokens)
+
+    def test_wrong_ones_are_refused(self):
+        long = np.zeros(16000, np.float32)
+        for words, word in (
+                (dict(return_timestamps=False), "return_timestamps: expected "
+                 "None or True of a sound of 100 frames"),
+                (dict(do_sample=True, num_return_sequences=2),
+                 "num_return_sequences: expected 1 of a sound with times")):
+            with self.assertRaisesRegex(tfc.Error, word):
+                self.model.generate(sound=long, **words)
+        with self.assertRaisesRegex(tfc.Error, "return_timestamps: expected "
+                                    "none beside texts"):
+            self.model.generate("a", return_timestamps=True)
+        for sound in (np.zeros(0), np.zeros(16000 * 86401, np.uint8)):
+            with self.assertRaisesRegex(tfc.Error, "expected from one sample "
+                                        "to 86400 seconds of them"):
+                self.model.generate(sound=sound)
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = os.path.join(scratch, "model")
+            shutil.copytree(self.model.folder, folder)
+            path = os.path.join(folder, "generation_config.json")
+            with open(path) as stream:
+                settings = json.load(stream)
+
+            def model(**changes):
+                with open(path, "w") as stream:
+                    json.dump({**settings, **changes}, stream)
+                return tfc.load(self.model._loaded_by[0], folder,
+                                tokenizer=shared.Letters())
+            with self.assertRaisesRegex(tfc.Error, "no no_timestamps_token_id"
+                                        r"\), got 100 frames"):
+                model(no_timestamps_token_id=None).generate(sound=long)
+            for name in ("no_timestamps_token_id",
+                         "max_initial_timestamp_index"):
+                with self.assertRaisesRegex(tfc.Error, name):
+                    model(**{name: "x"}).generate(sound=long)
+            # Where the folder says so, without a word.
+            self.assertEqual(
+                model(return_timestamps=True).generate(sound=long[:160],
+                                                       language="de"),
+                self.model.generate(sound=long[:160], return_timestamps=True,
+                                    language="de").text)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,8 @@ LEFT_OUT = {
     r".*\.(attn|cross)\.latent($|[.=]).*": "of DeepSeek's golden models and "
                                           "of drawn ones of its families",
     r".*\.cross\.post_norm[.=].*": "as those of the other sublayers",
+    r".*\.steps\.(probe($|[.=]).*|op=probe)": "of SigLIP's golden models and "
+                                             "of drawn ones of its family",
 }
 
 

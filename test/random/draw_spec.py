@@ -2,6 +2,7 @@
 # has it or not. What is drawn is valid.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import copy
+import math
 import random
 
 MAX_POSITIONS = 48
@@ -240,11 +241,9 @@ class Drawing:
         if attention.get("slopes", "none") != "none":
             self.maybe(attention, "rounded_slopes", 0.5,
                        lambda: self.chance(0.8))
-        if not causal and not is_set(attention.get("window")) and \
+        if not is_set(attention.get("window")) and \
                 attention.get("softcap", "none") == "none":
-            self.maybe(attention, "sparse", 0.3, lambda: self.pick(
-                "none", {"kind": "block", "block": self.pick(1, 2, 3),
-                         "random": self.pick(0, 1)}))
+            self.maybe(attention, "sparse", 0.3, lambda: self.sparse(causal))
         if table:
             attention["relative"] = (
                 self.terms_of_heads() if table["is_of_heads"] else
@@ -256,6 +255,7 @@ class Drawing:
                 self.maybe(relative, "zero_memory", 0.5,
                            lambda: self.chance(0.8))
                 if relative.get("zero_memory"):
+                    attention.pop("sparse", None)
                     self.begin_with_zeros(attention, has_bias_table)
         if not has_bias_table:
             self.maybe(attention, "use_position_bias", 0.1,
@@ -344,7 +344,19 @@ class Drawing:
         self.maybe(own, "norm", 0.6, lambda: self.norm(self.hidden, 0.2))
         return own
 
-    def streams(self):
+    def sparse(self, causal):
+        near = {"kind": "chunk_local", "block": self.pick(1, 2, 3, 5),
+                "before": self.pick(0, 1),
+                "after": 0 if causal else self.pick(0, 1)}
+        if causal:
+            return self.pick("none", near)
+        return self.pick("none", near, {
+            "kind": "block", "block": self.pick(1, 2, 3),
+            "random": self.pick(0, 1)})
+
+    def streams(self, is_reversible):
+        if is_reversible:
+            return {"kind": "reversible"}
         count = self.pick(2, 3, 4)
         streams = {"kind": "altup", "count": count,
                    "norm": self.norm(self.hidden), "floor": 1e-5}
@@ -391,11 +403,21 @@ class Drawing:
             parts["layer_input"] = self.layer_input()
         for sublayer in parts.values():
             self.around(sublayer)
+        if stack["reversible"]:
+            return self.in_turns(parts)
         if stack["streams"] and stack["inputs"]:
             return self.before_input(parts, stack)
         if self.chance(0.5):
             return self.sugar(parts)
         return self.listed(parts)
+
+    def in_turns(self, parts):
+        """Each reads what the one before is added to: none is parallel."""
+        block = self.listed(parts)
+        for item in block["sublayers"]:
+            for sublayer in item.values():
+                sublayer.pop("parallel", None)
+        return block
 
     def before_input(self, parts, stack):
         """Beside streams a layer_input is last, and nothing but added."""
@@ -566,9 +588,13 @@ class Drawing:
         kinds = ["learned", "none", "learned"]
         if width % 2 == 0:
             kinds.append("sinusoid")
+        if width > 1:
+            kinds.append("axial")
         position = {"kind": self.pick(*kinds)}
         if position["kind"] == "none":
             return position
+        if position["kind"] == "axial":
+            return {**position, **self.axes(width)}
         is_given = self.has_patches and name == "encoder"
         ids = ["arange"] if is_given else ["arange", "from_mask"]
         if self.kind != "decoder" and not is_given:
@@ -591,6 +617,17 @@ class Drawing:
             self.maybe(position, "zero_row", 0.3,
                        lambda: self.random.randint(0, 4))
         return position
+
+    def axes(self, width):
+        """Of a grid with at least as many places as there are positions."""
+        shape = self.pick([5, 13], [64, 1], [1, 67], [9, 8], [2, 7, 6])
+        if width < len(shape):
+            shape = [8, 8]
+        cuts = sorted(self.random.sample(range(1, width), len(shape) - 1))
+        ends = [0, *cuts, width]
+        assert math.prod(shape) >= MAX_POSITIONS
+        return {"shape": shape, "dims": [end - begin for begin, end
+                                         in zip(ends, ends[1:])]}
 
     def segments(self, name, can_use_token):
         segments = []
@@ -689,7 +726,9 @@ class Drawing:
                  "by_layer": True,
                  "inputs": self.chance(0.12) and not (
                      self.has_patches and name == "encoder"),
-                 "streams": self.chance(0.1)}
+                 "streams": self.chance(0.15)}
+        shape["reversible"] = (shape["streams"] and self.chance(0.5) and
+                               self.kind != "encoder_decoder")
         # Heads that share keys have no relative terms.
         is_alike = shape["sizes"][0] == shape["sizes"][2]
         has_table = (is_alike and self.chance(0.4) and
@@ -718,12 +757,15 @@ class Drawing:
         elif self.chance(0.1):
             stack["layer_inputs"] = "none"
         if shape["streams"]:
-            stack["streams"] = self.streams()
+            stack["streams"] = self.streams(shape["reversible"])
         elif self.chance(0.1):
             stack["streams"] = "none"
         self.maybe(stack, "final_norm", 0.8,
-                   lambda: self.norm(self.hidden, 0.2))
+                   lambda: self.norm(self.result_width(stack), 0.2))
         return stack
+
+    def result_width(self, stack):
+        return 2 * self.hidden if is_reversible(stack) else self.hidden
 
     # -- heads --
 
@@ -791,7 +833,7 @@ class Drawing:
         heads, outputs = {}, {}
         # Heads of a stack take the same rows, or all of them.
         taken = self.pick(None, self.take(), self.take(), "pool")
-        known = {stack: (self.hidden, False)}
+        known = {stack: (self.result_width(spec[stack]), False)}
         for number in range(self.random.randint(1, 3)):
             origin = self.pick(*known)
             name = f"h{number}"
@@ -851,6 +893,8 @@ class Drawing:
         token = spec["decoder"]["embeddings"]["token"]
         in_pieces = "adaptive" in token
         if token.get("dim", self.hidden) != self.hidden and not in_pieces:
+            return
+        if is_reversible(spec["decoder"]):
             return
         tied = "shared.token" if "use" in token else "decoder.embeddings.token"
         spec.setdefault("heads", {})["lm"] = {"from": "decoder", "steps": [
@@ -935,6 +979,11 @@ class Drawing:
             spec["tokens"] = self.tokens
         self.maybe(spec, "precision", 0.3, self.precision)
         return spec
+
+
+def is_reversible(stack):
+    streams = stack.get("streams")
+    return is_set(streams) and streams["kind"] == "reversible"
 
 
 def is_set(value):

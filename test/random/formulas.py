@@ -429,7 +429,27 @@ class Attention:
         if is_object(window):
             inside = seen & (distance >= -window["left"]) & (
                 distance <= window["right"])
+        sparse = self.spec.get("sparse")
+        if is_object(sparse) and self.spec.get("causal", False):
+            size, first = sparse["block"], np.argmax(visible)
+            own, other = (queries - first) // size, (keys - first) // size
+            inside = inside & (other[None, :] >=
+                               own[:, None] - sparse["before"])
         return inside, seen
+
+    def near_terms(self, places, count):
+        """Of blocks in a circle, how often one is near another (Kitaev et al.
+        2020, as transformers evaluates it)."""
+        sparse, last = self.spec["sparse"], (count - 1) // self.spec["sparse"][
+            "block"]
+        if last == 0:
+            return 0
+        block = np.minimum(places // sparse["block"], last)
+        times = np.zeros((len(places), len(places)))
+        for step in range(-sparse["before"], sparse["after"] + 1):
+            times += (block[:, None] + step) % (last + 1) == block[None, :]
+        with np.errstate(divide="ignore"):
+            return np.log(times)[None]
 
     def sparse_terms(self, places, count):
         """Zaheer et al. 2020, as it is evaluated: all random blocks are block
@@ -467,8 +487,11 @@ class Attention:
             scores = scores + rounded[:, None] * scale[None, :, None]
         elif isinstance(slopes, list):
             scores = scores + np.array(slopes)[:, None, None] * distance
-        if is_object(self.spec.get("sparse")):
-            scores = scores + self.sparse_terms(places, int(visible.sum()))
+        sparse = self.spec.get("sparse")
+        if is_object(sparse) and not self.spec.get("causal", False):
+            terms = (self.near_terms if sparse["kind"] == "chunk_local" else
+                     self.sparse_terms)
+            scores = scores + terms(places, int(visible.sum()))
         return scores
 
     def relative_rows(self, part, weight):
@@ -740,6 +763,8 @@ class Model:
         places = self.positions(position, sequence)
         if kind == "sinusoid":
             return sinusoid(position, places, width)
+        if kind == "axial":
+            return self.axial_rows(position, places)
         more = position.get("offset", 0)
         if position.get("ids") == "from_pad":
             more = self.spec["tokens"]["pad"] + 1
@@ -748,6 +773,16 @@ class Model:
             f"{self.stack_name}.embeddings.position.weight", rows, width,
             spread=0.6)
         return table[places]
+
+    def axial_rows(self, position, places):
+        """Kitaev et al. 2020, section 5: rows of each axis, side by side."""
+        path, shape = self.stack_name + ".embeddings.position", position[
+            "shape"]
+        where = np.unravel_index(places, shape)
+        return np.concatenate([
+            self.weights.get(f"{path}.{axis}.weight", shape[axis], width,
+                             spread=0.6)[where[axis]]
+            for axis, width in enumerate(position["dims"])], -1)
 
     def segment_rows(self, segment, width, sequence, table):
         if "rows" in segment:
@@ -933,8 +968,20 @@ class Model:
             after[1:] = [each + term for each in after[1:]]
         return after
 
+    def layer_in_turns(self, stack, block, number, of_weights, rows, sequence,
+                       source):
+        """Kitaev et al. 2020, section 3: sublayers read one stream each, and
+        are added to the other one."""
+        rows = list(rows)
+        for i, sublayer in enumerate(list_sublayers(block)):
+            rows[i % 2] = self.sublayers(
+                [sublayer], stack, number, of_weights, rows[1 - i % 2],
+                sequence, source, rows[i % 2])
+        return rows
+
     def sublayers(self, sublayers, stack, number, of_weights, x, sequence,
-                  source):
+                  source, onto=None):
+        """What is made of x, and added to it or to `onto`."""
         begin = read = x
         for name, sublayer, is_parallel in sublayers:
             path = f"{self.stack_name}.layers.{of_weights}.{name}"
@@ -971,6 +1018,7 @@ class Model:
                 out_scale = self.weights.get(path + ".out_scale.weight",
                                              self.hidden, around=1.0)
             y = activate(sublayer.get("out_act", "identity"), out_scale * y)
+            x = x if onto is None else onto
             if sublayer.get("residual", "add") == "gru_gate":
                 x = self.gate(x, y, path + ".gru")
             else:
@@ -1007,7 +1055,14 @@ class Model:
                 stack["layers"]):
             self.given = self.layer_inputs(stack, sequence, x)
         layers = list_layers(stack["layers"])
-        if is_object(stack.get("streams")):
+        if is_object(stack.get("streams")) and (
+                stack["streams"]["kind"] == "reversible"):
+            rows = [x, x]
+            for number, (block, own) in enumerate(layers):
+                rows = self.layer_in_turns(stack, block, number, own, rows,
+                                           sequence, source)
+            x, layers = np.concatenate(rows, -1), []
+        elif is_object(stack.get("streams")):
             others = range(1, stack["streams"]["count"])
             rows = [x] + [self.stream(stack, "in", i, x, x) for i in others]
             for number, (block, own) in enumerate(layers):

@@ -27,14 +27,16 @@ for place in ("..", os.path.join("..", "reduce")):
 import ledger  # noqa: E402
 import random_weights  # noqa: E402
 
-FULL = ["x86-64-v3", "x86-64-v4", "x86-64-v4-emulated"]
+FULL = ["x86-64-v3", "x86-64-v4", "x86-64-v4-emulated",
+        "rv64gcv+zvl256b-emulated"]
 DOTS = ["x86-64-v4+bf16", "x86-64-v4+bf16-emulated", "x86-64-v4", "x86-64-v3"]
 INTEGERS = ["x86-64-v3", "x86-64-v3+avxvnni", "x86-64-v4+vnni",
             "x86-64-v4+vnni-emulated", "x86-64-v4+amx-int8-emulated",
             "armv8-a-emulated"]
 TILES = ["x86-64-v4+amx-bf16", "x86-64-v4+amx-bf16-emulated"]
 # Programs that give the same bits, of a library.
-SAME = {"f32": [("x86-64-v4", "x86-64-v4-emulated")],
+SAME = {"f32": [("x86-64-v4", "x86-64-v4-emulated"),
+                ("x86-64-v3", "rv64gcv+zvl256b-emulated")],
         "bf16": [("x86-64-v4+bf16", "x86-64-v4+bf16-emulated")],
         "int8": [("x86-64-v3", "x86-64-v3+avxvnni"),
                  ("x86-64-v3", "armv8-a-emulated"),

@@ -48,7 +48,8 @@ TEST(CommandLine, ReadsHowTokensAreChosen) {
        "--repetition-penalty=1.5", "--presence-penalty=-0.5",
        "--frequency-penalty=2", "--no-repeat-ngram=3", "--length-penalty=-2",
        "--early-stopping=never", "--return-sequences=3", "--min-length=6",
-       "--min-new-tokens=2"});
+       "--min-new-tokens=2", "--timestamp-begin=9",
+       "--max-initial-timestamp=-1"});
   EXPECT_EQ(got.num_beams, 4U);
   EXPECT_EQ(got.do_sample, 1U);
   EXPECT_EQ(got.seed, 9000000000000000000U);
@@ -65,6 +66,8 @@ TEST(CommandLine, ReadsHowTokensAreChosen) {
   EXPECT_EQ(got.num_return_sequences, 3U);
   EXPECT_EQ(got.min_length, 6);
   EXPECT_EQ(got.min_new_tokens, 2);
+  EXPECT_EQ(got.timestamp_begin, 9);
+  EXPECT_EQ(got.max_initial_timestamp, -1);
   EXPECT_EQ(decodingOf({"--early-stopping=true"}).early_stopping, 1U);
   EXPECT_EQ(decodingOf({"--early-stopping=false"}).early_stopping, 0U);
   EXPECT_EQ(decodingOf({"--sample=false"}).do_sample, 0U);
@@ -89,7 +92,9 @@ TEST(CommandLine, RefusesBadWaysToChooseTokens) {
       {"--repetition-penalty", "a number above 0", {"0", "-2"}},
       {"--no-repeat-ngram", "an integer from 0 on", {"-1"}},
       {"--min-length", "an integer from 0 on", {"-1"}},
-      {"--min-new-tokens", "an integer from 0 on", {"-1", "many"}}};
+      {"--min-new-tokens", "an integer from 0 on", {"-1", "many"}},
+      {"--timestamp-begin", "an integer from 0 on", {"-1", "none"}},
+      {"--max-initial-timestamp", "an integer from -1 on", {"-2", "1s"}}};
   std::vector<std::string> begin = {"m.so",       "--weights=w",
                                     "--inputs=i", "--outputs=o",
                                     "--generate", "--max-new-tokens=5"};

@@ -38,6 +38,8 @@ TEST(Decoding, TakesTheModelsDefaults) {
   EXPECT_EQ(got.n_begin_suppress, 1U);
   EXPECT_EQ(got.num_return_sequences, 1U);
   EXPECT_EQ(got.min_new_tokens, 0);
+  EXPECT_EQ(got.timestamp_begin, 0);
+  EXPECT_EQ(got.max_initial_timestamp, -1);
   EXPECT_EQ(got.seed, 0U);
 }
 
@@ -79,6 +81,13 @@ TEST(Decoding, RefusesWhatMeansNothing) {
             "begin_suppress: expected token ids from 0 to 29, got 30");
   EXPECT_EQ(faults([](O &o) { o.n_suppress = 1; }),
             "suppress: expected tokens, got null");
+  EXPECT_EQ(faults([](O &o) { o.timestamp_begin = 29; }), "");
+  EXPECT_EQ(faults([](O &o) { o.timestamp_begin = 30; }),
+            "timestamp_begin: expected 0 or a token id below 30, got 30");
+  EXPECT_EQ(faults([](O &o) { o.timestamp_begin = -1; }),
+            "timestamp_begin: expected 0 or a token id below 30, got -1");
+  EXPECT_EQ(faults([](O &o) { o.max_initial_timestamp = -2; }),
+            "max_initial_timestamp: expected a number from -1 on, got -2");
   EXPECT_EQ(faults([](O &o) { o.num_beams = 0; }),
             "num_beams: expected a number from 1 to 1024, got 0");
   EXPECT_EQ(faults([](O &o) { o.num_beams = 1025; }),
@@ -204,6 +213,11 @@ TEST(Decoding, GeneratesByTheRules) {
        [](O &o) { o.min_new_tokens = 1, o.min_length = 16; }},
       {"forced end", [](O &o) { o.forced_eos = 5; }},
       {"forced begin", [](O &o) { o.forced_bos = 9; }},
+      {"times", [](O &o) { o.timestamp_begin = 9; }},
+      {"times drawn",
+       [](O &o) {
+         o.timestamp_begin = 6, o.max_initial_timestamp = 1, o.do_sample = 1;
+       }},
       {"draw", [](O &o) { o.do_sample = 1, o.seed = 5; }},
       {"draws", [](O &o) { o.do_sample = 1, o.num_return_sequences = 3; }},
       {"all", [](O &o) {

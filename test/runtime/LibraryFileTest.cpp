@@ -132,21 +132,33 @@ TEST_F(SummedLibrary, IsRefusedWhenItsEndIsMissing) {
 // Which dlopen reports as a file that is missing.
 TEST_F(LibraryFiles, OfAnotherMachineAreRefusedByName) {
   install("encoder");
-  bool isArm = hostIsa == TFC_ISA_AARCH64;
+  const MachineKind *here = findMachineKind(hostIsa);
+  ASSERT_NE(here, nullptr);
   auto refused = [&](uint16_t machine, const std::string &name) {
     std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
     file.seekp(offsetof(Elf64_Ehdr, e_machine));
     file.write(reinterpret_cast<const char *>(&machine), sizeof(machine));
     file.close();
     EXPECT_EQ(kindOf(Module::open(path)),
-              path + ": expected a compiled model for " +
-                  (isArm ? "aarch64" : "x86-64") +
+              path + ": expected a compiled model for " + here->name +
                   " (this machine), got one for " + name +
-                  "; compile it with --target=" +
-                  (isArm ? "cpu:armv8-a" : "cpu:x86-64-v3"));
+                  "; compile it with --target=" + here->target);
   };
-  refused(isArm ? EM_X86_64 : EM_AARCH64, isArm ? "x86-64" : "aarch64");
-  refused(EM_RISCV, "ELF machine 243");
+  for (auto [machine, name] :
+       {std::pair{EM_X86_64, "x86-64"}, std::pair{EM_AARCH64, "aarch64"},
+        std::pair{EM_RISCV, "riscv64"}}) {
+    if (here->elf != machine) {
+      refused(static_cast<uint16_t>(machine), name);
+    }
+  }
+  refused(EM_PPC64, "ELF machine 21");
+  // Mach-O, of 64 bits.
+  std::ofstream(path, std::ios::binary) << "\xcf\xfa\xed\xfe and more";
+  EXPECT_EQ(kindOf(Module::open(path)),
+            path + ": expected a compiled model for " + here->name +
+                " (this machine), got one for macOS; compile it with "
+                "--target=" +
+                here->target);
 }
 
 TEST_F(LibraryFiles, MayHaveOtherBytesBehindThem) {

@@ -28,7 +28,7 @@ TEST(Module, RefusesLibrariesOfOtherVersions) {
                 "again");
   EXPECT_EQ(loadMessage("newer"),
             fakeLibrary("newer") +
-                ": expected a library that works with ABI version 7 (this "
+                ": expected a library that works with ABI version 8 (this "
                 "runtime's), got one that needs a newer runtime");
 }
 
@@ -605,6 +605,23 @@ TEST(Module, NamesEveryInstructionSetThatAnArmLacks) {
   // Linux's words of a Neoverse N1.
   none.hwcaps[0] = 0x119fff;
   EXPECT_EQ(machineFeatures(none), uint64_t(TFC_FEATURE_ARM_DOTPROD));
+}
+
+TEST(Module, NamesTheVectorsThatARiscvLacks) {
+  constexpr uint64_t all = TFC_FEATURE_RISCV_V | TFC_FEATURE_RISCV_ZVL256B |
+                           TFC_FEATURE_RISCV_ZVL512B;
+  CpuWords cpu;
+  cpu.isa = TFC_ISA_RISCV64;
+  for (auto [bits, has, lacks] :
+       {std::tuple<uint64_t, uint64_t, const char *>{0, 0,
+                                                     "v, zvl256b, zvl512b"},
+        {128, TFC_FEATURE_RISCV_V, "zvl256b, zvl512b"},
+        {256, TFC_FEATURE_RISCV_V | TFC_FEATURE_RISCV_ZVL256B, "zvl512b"},
+        {1024, all, "an unknown instruction set"}}) {
+    cpu.vectorBits = bits;
+    EXPECT_EQ(machineFeatures(cpu), has) << bits;
+    EXPECT_EQ(missingFeatures(all, cpu), lacks) << bits;
+  }
 }
 
 TEST(Module, AgreesWithTheCompilerAboutThisMachine) {

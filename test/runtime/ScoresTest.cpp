@@ -30,6 +30,8 @@ ScoreRules rulesOf(const GoldenCase &from) {
   rules.topK = from.integer("top_k", 0);
   rules.topP = from.number("top_p", 1);
   rules.minP = from.number("min_p", 0);
+  rules.timestampBegin = from.integer("timestamp_begin", 0);
+  rules.maxInitialTimestamp = from.integer("max_initial_timestamp", -1);
   if (from.integer("num_beams", 1) > 1) {
     rules.minKept = static_cast<int64_t>(rules.eos.size()) + 1;
   }
@@ -79,6 +81,30 @@ TEST(ProcessScores, SuppressesTokens) {
   EXPECT_EQ(scoresOf(forced, 4, 4), (Scores{-infinity, -infinity, 3}));
 }
 
+/// What transformers would not run: times that are no tokens, no end token, and
+/// scores of nothing.
+TEST(ProcessScores, KeepsTimesOfAnyScores) {
+  ScoreScratch scratch;
+  auto scoresOf = [&](ScoreRules rules, std::vector<int32_t> tokens,
+                      std::vector<float> scores) {
+    processScores(rules, {tokens.data(), int64_t(tokens.size()), 1, 0},
+                  scores.data(), int64_t(scores.size()), scratch);
+    return scores;
+  };
+  using Scores = std::vector<float>;
+  ScoreRules rules;
+  rules.timestampBegin = 3;
+  rules.maxInitialTimestamp = INT64_MAX;
+  EXPECT_EQ(scoresOf(rules, {0}, {9, 9, 9, 1, 2}),
+            (Scores{-infinity, -infinity, -infinity, 1, 2}));
+  EXPECT_EQ(scoresOf(rules, {0, 3, 1, 4}, {9, 9, 9, 1, 2}),
+            (Scores{-infinity, -infinity, -infinity, -infinity, 2}));
+  EXPECT_EQ(scoresOf(rules, {0, 3, 1}, {9, 8, 9}), (Scores{9, 8, -infinity}));
+  rules.timestampBegin = 9;
+  EXPECT_EQ(scoresOf(rules, {0, 99}, {9, 8}), (Scores{9, 8}));
+  EXPECT_EQ(scoresOf(rules, {0}, {9, 8}), (Scores{-infinity, -infinity}));
+}
+
 TEST(ProcessScores, SaysWhenItChangesNothing) {
   EXPECT_TRUE(ScoreRules().changesNothing());
   auto changes = [](auto set) {
@@ -98,6 +124,7 @@ TEST(ProcessScores, SaysWhenItChangesNothing) {
   EXPECT_TRUE(changes([](ScoreRules &r) { r.temperature = 2; }));
   EXPECT_TRUE(changes([](ScoreRules &r) { r.suppressed = {1}; }));
   EXPECT_TRUE(changes([](ScoreRules &r) { r.notFirst = {1}; }));
+  EXPECT_TRUE(changes([](ScoreRules &r) { r.timestampBegin = 1; }));
   EXPECT_TRUE(changes([](ScoreRules &r) { r.topK = 1; }));
   EXPECT_TRUE(changes([](ScoreRules &r) { r.topP = 0; }));
   EXPECT_TRUE(changes([](ScoreRules &r) { r.minP = 1; }));

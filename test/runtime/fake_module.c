@@ -252,6 +252,8 @@ enum {
 };
 #if FAKE_HEAD_ROWS
 #define HEAD_FLAGS TFC_PORT_HEAD_ROWS
+#elif FAKE_GREATEST
+#define HEAD_FLAGS TFC_PORT_GREATEST
 #else
 #define HEAD_FLAGS 0
 #endif
@@ -356,6 +358,8 @@ static int32_t run_step(const tfc_step_v0 *step) {
 /* Of the machine that this is compiled for; its lowest three features. */
 #if defined(__aarch64__)
 #define HOST_ISA 2 /* TFC_ISA_AARCH64, which the oldest abi.h has not */
+#elif defined(__riscv)
+#define HOST_ISA 3 /* TFC_ISA_RISCV64, likewise */
 #else
 #define HOST_ISA TFC_ISA_X86_64
 #endif

@@ -1,4 +1,5 @@
-# Makes a folder of CLIP of its two encoders: join_towers.py TEXT IMAGE OUT.
+# Makes a folder of CLIP or SigLIP of its two encoders:
+#   join_towers.py TEXT IMAGE OUT
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import os
@@ -17,12 +18,28 @@ def config(folder):
         return json.load(stream)
 
 
+family = config(text)["model_type"].split("_")[0]
 os.mkdir(out)
 with open(os.path.join(out, "config.json"), "w") as stream:
-    json.dump({"architectures": ["CLIPModel"], "model_type": "clip",
+    json.dump({"architectures": [{"clip": "CLIPModel",
+                                  "siglip": "SiglipModel"}[family]],
+               "model_type": family,
                "text_config": config(text), "vision_config": config(image),
-               "projection_dim": 37, "logit_scale_init_value": 2.6}, stream)
-both = {name: tensor for folder in (text, image) for name, tensor in
-        tensors.read(os.path.join(folder, "model.safetensors")).items()}
-both["logit_scale"] = tensors.Tensor("F32", [], [2.6])
+               **({"projection_dim": 37, "logit_scale_init_value": 2.6}
+                  if family == "clip" else {"initializer_factor": 1.0})},
+              stream)
+
+
+def named(name, tower):
+    """What the whole model calls it: a class by itself may leave it out."""
+    is_own = family == "siglip" and not name.startswith(tower)
+    return tower + name if is_own else name
+
+
+both = {named(name, tower): tensor
+        for folder, tower in ((text, "text_model."), (image, "vision_model."))
+        for name, tensor in tensors.read(
+            os.path.join(folder, "model.safetensors")).items()}
+for name in ("logit_scale",) + ("logit_bias",) * (family == "siglip"):
+    both[name] = tensors.Tensor("F32", [], [2.6])
 tensors.write(os.path.join(out, "model.safetensors"), both)

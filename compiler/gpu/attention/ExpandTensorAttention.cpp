@@ -144,6 +144,7 @@ void tfc::expandTensorAttention(transformer::PagedLatentOp op,
       transformer::Mask::Causal, op.getNumHeads(), /*cap=*/FloatAttr(),
       /*log_base=*/FloatAttr(), /*rounded_slopes=*/false,
       /*sparse_block=*/IntegerAttr(), /*random_blocks=*/IntegerAttr(),
+      /*blocks_before=*/IntegerAttr(), /*blocks_after=*/IntegerAttr(),
       /*factors=*/TypeAttr());
   rewriter.eraseOp(op);
   expandTensorAttention(attention, cache, step, device, rewriter);

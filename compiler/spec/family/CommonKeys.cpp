@@ -7,20 +7,22 @@ using namespace tfc;
 using namespace tfc::family;
 using spec::Json;
 
-void family::expectLayerTypes(Config &config, std::string_view type) {
-  const Json *types = config.value("layer_types");
+void family::expectLayerTypes(Config &config, std::string_view type,
+                              std::string_view key, const std::string &why) {
+  const Json *types = config.value(key);
   if (!types) {
     return;
   }
   if (!types->isArray()) {
-    config.fault("layer_types", "expected a list with a type for each of the "
-                                "layers, got " +
-                                    spec::describe(*types));
+    config.fault(key, "expected a list with a type for each of the layers, "
+                      "got " +
+                          spec::describe(*types));
   }
   for (const Json &each : types->items) {
     if (!each.isString(type)) {
-      config.faultAt(each, "expected " + spec::inQuotes(type) + ", got " +
-                               spec::describe(each));
+      config.faultAt(each, "expected " + spec::inQuotes(type) +
+                               (why.empty() ? "" : " (" + why + ")") +
+                               ", got " + spec::describe(each));
     }
   }
 }

@@ -78,8 +78,11 @@ std::string_view findActivation(std::string_view name);
 /// "gelu, relu, ...": all that findActivation knows.
 std::string knownActivations();
 
-/// An error for each of "layer_types", if they are given, that is not `type`.
-void expectLayerTypes(Config &config, std::string_view type);
+/// An error for each of the layers' types, if they are given, that is not
+/// `type`.
+void expectLayerTypes(Config &config, std::string_view type,
+                      std::string_view key = "layer_types",
+                      const std::string &why = "");
 
 /// What is assumed of a table's family where the table itself decides nothing:
 /// of its kind ("encoder", "decoder", "encoder_decoder"), what it sees; and the

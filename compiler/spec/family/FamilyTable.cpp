@@ -226,8 +226,13 @@ std::set<std::string> family::keysOf(const Table &table) {
       keys.insert(member.key);
     }
   }
-  if (table.root.find("both_sides")) {
-    keys.insert("is_causal");
+  if (const Json *sides = table.root.find("both_sides")) {
+    if (const Json *key = sides->find("key")) {
+      keys.insert(key->text);
+    }
+    if (!sides->find("is")) {
+      keys.insert("is_causal");
+    }
   }
   const Json *ignored = table.root.find("ignore_keys");
   for (const Json &key : ignored ? ignored->items : std::vector<Json>()) {

@@ -52,6 +52,9 @@ public:
   bool strict = false;
   /// Tokens of a decoder see those after them as well.
   bool bothSides = false;
+  /// Then windows reach half as many positions to each side; else there are
+  /// none.
+  bool halvesWindows = false;
 
 private:
   const spec::Json &table, &file;

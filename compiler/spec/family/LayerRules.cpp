@@ -65,6 +65,9 @@ std::optional<Json> family::windowRule(Instantiator &made, const Json &hole) {
   }
   int64_t size =
       config.integer(key, byDefault ? byDefault->integer : 1, 1, spec::maxRows);
+  if (made.halvesWindows) {
+    return makeObject({{"left", size / 2}, {"right", size / 2}});
+  }
   if (made.bothSides && !hole.find("of_layers")) {
     refuseBothSides(config, key, byDefault ? *byDefault : Json(size));
   }
@@ -143,7 +146,7 @@ std::optional<Json> family::layerTypesRule(Instantiator &made,
       }
     }
   }
-  if (made.bothSides && !selected.empty()) {
+  if (made.bothSides && !made.halvesWindows && !selected.empty()) {
     refuseBothSides(made.config, hole.find("key")->text, true);
     return std::nullopt;
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/read/SpecReader.h"
 #include "compiler/spec/weights/ResolveWeights.h"
+#include "compiler/spec/weights/StoredParts.h"
 
 #include <algorithm>
 #include <string_view>
@@ -39,20 +40,44 @@ static std::string replaced(std::string text, const std::string &from,
   return text;
 }
 
+/// The first names of what a parameter is stored in.
+static std::vector<std::string> namesOf(const Parameter &parameter) {
+  std::vector<std::string> names;
+  std::vector<Parameter> parts = partsOf(parameter);
+  if (parts.empty()) {
+    parts.push_back(parameter);
+  }
+  for (const Parameter &part : parts) {
+    if (!part.patterns.empty()) {
+      int64_t first = std::max<int64_t>(part.firstLayer, 0);
+      std::string name =
+          replaced(part.patterns.front(), "{i}", std::to_string(first));
+      names.push_back(replaced(name, "{e}", "0"));
+    }
+  }
+  return names;
+}
+
+/// The first name that a glob matches; "" where it matches none.
+static std::string findMatch(const std::string &glob,
+                             const Parameter &parameter,
+                             const std::vector<std::string> &prefixes) {
+  for (const std::string &name : namesOf(parameter)) {
+    for (const std::string &prefix : prefixes) {
+      if (matchesGlob(replaced(name, "{p}", prefix), glob)) {
+        return name;
+      }
+    }
+  }
+  return "";
+}
+
 void checkIgnore(const Json &ignore, const ModelSpec &model,
                  Diagnostics &diagnostics) {
   for (const Json &glob : ignore.items) {
     for (const Parameter &parameter : model.parameters) {
-      int64_t first = std::max<int64_t>(parameter.firstLayer, 0);
-      std::string name =
-          replaced(parameter.patterns.front(), "{i}", std::to_string(first));
-      name = replaced(replaced(name, "{h}", "0"), "{e}", "0");
-      bool matches = std::any_of(
-          model.prefixes.begin(), model.prefixes.end(),
-          [&](const std::string &prefix) {
-            return matchesGlob(replaced(name, "{p}", prefix), glob.text);
-          });
-      if (matches) {
+      std::string name = findMatch(glob.text, parameter, model.prefixes);
+      if (!name.empty()) {
         report(diagnostics, glob.place, BadIgnore,
                "expected no tensor that is read (" + parameter.name +
                    " is in " + inQuotes(name) + "), got " + describe(glob));

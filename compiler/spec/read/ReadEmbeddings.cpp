@@ -31,6 +31,7 @@ void SpecReader::readEmbeddings(const Json &embeddings) {
   result.norm =
       readNorm(embeddings.find("norm"), result.normWidth(model.hidden));
   checkSinusoid(embeddings);
+  checkAxes(embeddings);
 }
 
 /// The width of the tables is hidden where nothing projects them.
@@ -275,6 +276,11 @@ void SpecReader::readPosition(const Json &position) {
     return;
   }
   Position result;
+  if (wordOf(position, "kind", "none") == "axial") {
+    readAxes(position, result);
+    stack->embeddings.position = result;
+    return;
+  }
   if (const Json *offset = position.find("offset");
       offset && offset->isInteger()) {
     result.offset = std::clamp<int64_t>(offset->integer, 0, int64_t(1) << 28);
@@ -313,14 +319,10 @@ void SpecReader::readPosition(const Json &position) {
 
 /// Its keys are those of a computed table alone.
 void SpecReader::readSinusoid(const Json &position, Position &result) {
+  refuseKeys(position, {"shape", "dims"}, "kind is not \"axial\"");
   if (wordOf(position, "kind", "none") != "sinusoid") {
-    for (const char *key : {"layout", "denominator", "zero_row", "base"}) {
-      if (const Json *given = position.find(key)) {
-        error(given->place, BadEmbedding,
-              std::string("expected no \"") + key +
-                  "\" (kind is not \"sinusoid\"), got " + describe(*given));
-      }
-    }
+    refuseKeys(position, {"layout", "denominator", "zero_row", "base"},
+               "kind is not \"sinusoid\"");
     return;
   }
   Sinusoid sinusoid;

@@ -53,6 +53,11 @@ void SpecReader::readHead(const std::string &name, const Json &json) {
   head.from = wordOf(json, "from", "");
   Result result;
   result.width = model.hidden;
+  for (const Stack *each : model.stacks()) {
+    if (each->name == head.from) {
+      result.width = each->resultWidth(model.hidden);
+    }
+  }
   if (auto it = results.find(head.from); it != results.end()) {
     result = it->second;
     if (!result.parts.empty()) {
@@ -109,7 +114,8 @@ std::string SpecReader::readStepPath(const Head &head, const Json &step) {
                         std::is_same_v<decltype(s),
                                        const AdaptiveLogitsStep &> ||
                         std::is_same_v<decltype(s),
-                                       const ActivationUnitStep &>) {
+                                       const ActivationUnitStep &> ||
+                        std::is_same_v<decltype(s), const ProbeStep &>) {
             return s.path == path;
           }
           return false;

@@ -19,6 +19,9 @@ SpecReader::readPooling(const Head &head, const Json &step, Result &result) {
   if (op == "activation_unit") {
     return readActivationUnit(head, step, result);
   }
+  if (op == "probe") {
+    return readProbe(head, step, result);
+  }
   if (op == "truncate") {
     return readTruncate(step, result);
   }
@@ -45,6 +48,45 @@ HeadStep SpecReader::readActivationUnit(const Head &head, const Json &step,
   takeRows(head, step, TakeStep::At::LastVisible, result);
   result.width *= 2;
   return unit;
+}
+
+/// Its query is the same for each row, so that the first one has it, too; it
+/// uses the cache of the stack's layers once more.
+HeadStep SpecReader::readProbe(const Head &head, const Json &step,
+                               Result &result) {
+  ProbeStep probe;
+  probe.path = readStepPath(head, step);
+  probe.norm = readNorm(step.find("norm")).value_or(Norm());
+  probe.width = sizeOf(step, "width").value_or(0);
+  probe.act = activationOf(step, "act");
+  takeRows(head, step, TakeStep::At::First, result);
+  const Attention *like = nullptr;
+  bool hasPositions = false;
+  for (const Stack *each : model.stacks()) {
+    if (each->name != result.root) {
+      continue;
+    }
+    hasPositions = each->embeddings.position.has_value();
+    for (const Attention *attn : each->selfAttentions()) {
+      like = like ? like : attn;
+    }
+  }
+  if (result.root != "encoder" || model.decoder || !like || !hasPositions) {
+    error(step.place, Unsupported,
+          "expected an encoder with attention and a \"position\" of its "
+          "embeddings in front of a probe (other stacks are not supported by "
+          "this tfc), got another stack");
+  } else {
+    probe.numHeads = like->numHeads;
+    probe.headDim = like->headDim;
+    if (like->numKvHeads != like->numHeads) {
+      error(step.place, Unsupported,
+            "expected as many key heads as heads in the stack's attention (not "
+            "supported by this tfc), got " +
+                std::to_string(like->numKvHeads));
+    }
+  }
+  return probe;
 }
 
 TruncateStep SpecReader::readTruncate(const Json &step, Result &result) {

@@ -59,9 +59,18 @@ void SpecReader::readSparse(const Json &attn, Attention &attention) {
   if (!json || !json->isObject()) {
     return;
   }
-  const Json *block = json->find("block"), *random = json->find("random");
-  if (!block || !block->isInteger() || !random || !random->isInteger()) {
-    return;
+  bool isLocal = wordOf(*json, "kind", "") == "chunk_local";
+  Sparse sparse;
+  sparse.isLocal = isLocal;
+  for (auto [key, number, isOf] : {std::tuple("block", &sparse.block, true),
+                                   {"random", &sparse.random, !isLocal},
+                                   {"before", &sparse.before, isLocal},
+                                   {"after", &sparse.after, isLocal}}) {
+    const Json *given = json->find(key);
+    if (isOf && (!given || !given->isInteger())) {
+      return; // it has its diagnostic
+    }
+    *number = isOf ? given->integer : 0;
   }
   for (const char *key : {"window", "softcap"}) {
     const Json *given = attn.find(key);
@@ -71,15 +80,20 @@ void SpecReader::readSparse(const Json &attn, Attention &attention) {
                 " is not supported by this tfc), got " + describe(*given));
     }
   }
-  if (stack->name != "encoder") {
+  if (stack->name != "encoder" && !isLocal) {
     error(json->place, Unsupported,
           "expected \"none\" (block-sparse attention in a decoder is not "
           "supported by this tfc), got an object");
     return;
   }
-  int64_t all = (5 + 2 * random->integer) * block->integer;
+  if (stack->name != "encoder" && sparse.after != 0) {
+    error(json->find("after")->place, Unsupported,
+          "expected 0 (a decoder does not look ahead), got " +
+              std::to_string(sparse.after));
+  }
+  int64_t all = isLocal ? sparse.block : (5 + 2 * sparse.random) * sparse.block;
   if (model.maxPositions == 0 || model.maxPositions > all) {
-    attention.sparse = {block->integer, random->integer};
+    attention.sparse = sparse;
   }
 }
 

@@ -43,6 +43,40 @@ std::string packKey(const std::string &stem) {
   return "";
 }
 
+/// A source that is a list of parts says nothing else.
+static bool checkPartsForm(const Member &member, bool exact,
+                           Diagnostics &diagnostics) {
+  const Json &value = member.value;
+  auto fail = [&](const Place &place, const std::string &expected,
+                  const std::string &got) {
+    report(diagnostics, place, BadSource,
+           "expected " + expected + ", got " + got);
+    return false;
+  };
+  if (!exact) {
+    return fail(value.place,
+                "a key that ends in .weight or .bias (\"parts\" are tensors)",
+                "a stem");
+  }
+  for (const Member &other : value.members) {
+    if (other.key != "parts") {
+      return fail(other.keyPlace, "nothing beside \"parts\"",
+                  inQuotes(other.key));
+    }
+  }
+  for (const Json &part : value.find("parts")->items) {
+    const Json *first = part.find("first_row");
+    const Json *stored = part.find("stored_rows");
+    if (!first != !stored || (first && !part.find("tensor"))) {
+      return fail(part.place,
+                  "\"first_row\" and \"stored_rows\" together, with "
+                  "\"tensor\"",
+                  stored && first ? "no tensor" : "one of them");
+    }
+  }
+  return true;
+}
+
 bool checkSourceForm(const Member &member, Diagnostics &diagnostics) {
   const Json &value = member.value;
   bool exact = endsWith(member.key, ".weight") || endsWith(member.key, ".bias");
@@ -56,7 +90,7 @@ bool checkSourceForm(const Member &member, Diagnostics &diagnostics) {
            "expected " + expected + ", got " + got);
     return false;
   };
-  if (exact && !tensor) {
+  if (exact && !tensor && !value.find("parts")) {
     return fail("{\"tensor\": ...} (the key names one tensor)",
                 value.isObject() ? "a stem" : describe(value));
   }
@@ -64,6 +98,9 @@ bool checkSourceForm(const Member &member, Diagnostics &diagnostics) {
     return fail("a stem (the key stands for .weight and .bias; a key that ends "
                 "in one of them takes a tensor)",
                 "a tensor");
+  }
+  if (value.find("parts")) {
+    return checkPartsForm(member, exact, diagnostics);
   }
   if (value.isObject() && !tensor == !value.find("stem")) {
     return fail("\"stem\" or \"tensor\"", tensor ? "both" : "neither");
@@ -98,6 +135,9 @@ public:
 
   bool read(const RowsOf &rowsOf) {
     Parameter &parameter = slot.parameter;
+    if (const Json *parts = value.find("parts")) {
+      return readParts(*parts);
+    }
     const Json *tensor = value.find("tensor"), *stem = value.find("stem");
     for (const std::string &name : textsOf(tensor ? *tensor
                                            : stem ? *stem
@@ -138,6 +178,47 @@ private:
   bool fail(const Place &place, Code code, std::string message) {
     report(diagnostics, place, code, std::move(message));
     return false;
+  }
+
+  /// Tensors, or rows of them, one below the other.
+  bool readParts(const Json &parts) {
+    Parameter &parameter = slot.parameter;
+    if (parameter.experts > 0 || !slot.tiedTo.empty()) {
+      return fail(parts.place, Unsupported,
+                  "expected one source (" + parameter.name +
+                      " has no parts in this tfc), got " + describe(parts));
+    }
+    int64_t rows = 0;
+    for (const Json &json : parts.items) {
+      StoredPart part;
+      const Json *tensor = json.find("tensor");
+      for (const std::string &name :
+           tensor ? textsOf(*tensor) : std::vector<std::string>()) {
+        if (!checkName(name)) {
+          return false;
+        }
+        part.patterns.push_back(withPlace(name));
+      }
+      part.rows = part.storedRows = sizeOf(json, "rows").value_or(1);
+      if (const Json *first = json.find("first_row")) {
+        part.firstRow = first->integer;
+        part.storedRows = json.find("stored_rows")->integer;
+        if (part.storedRows - part.rows < part.firstRow) {
+          return fail(json.place, BadSource,
+                      "expected rows within \"stored_rows\" (" +
+                          std::to_string(part.storedRows) + "), got " +
+                          std::to_string(part.rows) + " from row " +
+                          std::to_string(part.firstRow));
+        }
+      }
+      rows += part.rows;
+      parameter.parts.push_back(std::move(part));
+    }
+    return rows == parameter.rows ||
+           fail(parts.place, BadSource,
+                "expected parts of " + std::to_string(parameter.rows) +
+                    " rows together (those of " + parameter.name + "), got " +
+                    std::to_string(rows));
   }
 
   /// The first columns of a wider tensor.

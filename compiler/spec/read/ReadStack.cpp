@@ -61,7 +61,8 @@ void SpecReader::readStack(Stack &target, const Json &json) {
     readLayers(*layers);
     checkDecoderLayers(*layers);
   }
-  stack->finalNorm = readNorm(json.find("final_norm"));
+  stack->finalNorm =
+      readNorm(json.find("final_norm"), stack->resultWidth(model.hidden));
   checkStack(json);
   checkRelative(json);
   checkSharedKeys(json);

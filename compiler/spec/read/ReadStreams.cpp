@@ -9,6 +9,17 @@ void SpecReader::readStreams(const Json *json) {
     return;
   }
   Streams streams;
+  streams.reversible = wordOf(*json, "kind", "") == "reversible";
+  if (streams.reversible) {
+    if (model.kind == Kind::EncoderDecoder) {
+      error(json->place, Unsupported,
+            "expected none (streams that are side by side at the end are not "
+            "supported by this tfc in an encoder_decoder), got an object");
+      return;
+    }
+    stack->streams = streams;
+    return;
+  }
   streams.count = sizeOf(*json, "count").value_or(2);
   if (const Json *active = json->find("active");
       active && active->isInteger()) {
@@ -42,6 +53,15 @@ void SpecReader::checkStreams(const Json &json) {
   }
   for (const LayerRun &run : stack->runs) {
     for (const Sublayer &sublayer : run.sublayers) {
+      if (stack->streams->reversible) {
+        if (sublayer.parallel) {
+          error(json.find("streams")->place, BadBlock,
+                "expected no sublayer that is parallel to another (each reads "
+                "the stream that the one before is added to), got one");
+          return;
+        }
+        continue;
+      }
       if (!std::holds_alternative<LayerInput>(sublayer.f)) {
         continue;
       }

@@ -106,6 +106,11 @@ private:
   int64_t readPositionIds(const Json &position, Position &result);
   void readSinusoid(const Json &position, Position &result);
   void checkSinusoid(const Json &embeddings);
+  // ReadAxes.cpp
+  void readAxes(const Json &position, Position &result);
+  void checkAxes(const Json &embeddings);
+  void refuseKeys(const Json &json, std::initializer_list<const char *> keys,
+                  const std::string &why);
   void readPositionBias(const Json *bias);
   void readSegment(const Json &segment);
   void readProjection(const Json &embeddings);
@@ -228,6 +233,7 @@ private:
   TruncateStep readTruncate(const Json &step, Result &result);
   HeadStep readActivationUnit(const Head &head, const Json &step,
                               Result &result);
+  HeadStep readProbe(const Head &head, const Json &step, Result &result);
 
   // ReadOutputs.cpp
   void readOutputs();

@@ -21,7 +21,7 @@ public:
     for (const Stack *each : model.stacks()) {
       stack = each;
       listStack();
-      widths.emplace_back(each->name, model.hidden);
+      widths.emplace_back(each->name, each->resultWidth(model.hidden));
     }
     stack = nullptr;
     for (const Head &head : model.heads) {
@@ -135,7 +135,8 @@ private:
     }
     run = nullptr;
     listStreams("out");
-    addNorm(stack->name + ".final_norm", stack->finalNorm, model.hidden);
+    addNorm(stack->name + ".final_norm", stack->finalNorm,
+            stack->resultWidth(model.hidden));
   }
 
   void listPositionBias() {
@@ -176,9 +177,9 @@ private:
     if (embeddings.patches) {
       listPatches(*embeddings.patches, stem + "patches");
     }
-    if (embeddings.position && !embeddings.position->sinusoid) {
-      addLinear(stem + "position", embeddings.position->rows,
-                embeddings.sumWidth, false);
+    if (embeddings.position) {
+      listPosition(*embeddings.position, stem + "position",
+                   embeddings.sumWidth);
     }
     for (const Segment &segment : embeddings.segments) {
       if (!segment.useToken) {
@@ -190,6 +191,17 @@ private:
     if (embeddings.projection) {
       addLinear(stem + "projection", model.hidden, embeddings.width,
                 embeddings.projection->bias);
+    }
+  }
+
+  void listPosition(const Position &position, const std::string &stem,
+                    int64_t width) {
+    int64_t number = 0;
+    for (const Position::Axis &axis : position.axes) {
+      addPiece(stem, number++, axis.rows, axis.width, false);
+    }
+    if (position.axes.empty() && !position.sinusoid) {
+      addLinear(stem, position.rows, width, false);
     }
   }
 
@@ -267,7 +279,10 @@ private:
 
   /// A matrix for each stream but the first.
   void listStreams(const char *end) {
-    for (int64_t i = 1; stack->streams && i < stack->streams->count; ++i) {
+    if (!stack->streams || stack->streams->reversible) {
+      return;
+    }
+    for (int64_t i = 1; i < stack->streams->count; ++i) {
       addPiece(stack->name + ".streams." + end, i - 1, model.hidden,
                model.hidden, false);
     }
@@ -275,7 +290,7 @@ private:
 
   /// What a layer has of its own for the streams.
   void listRouter() {
-    if (!stack->streams) {
+    if (!stack->streams || stack->streams->reversible) {
       return;
     }
     int64_t count = stack->streams->count;
@@ -514,6 +529,17 @@ private:
     }
     addPiece(step.path, number, 1, in, true);
     width *= 2;
+  }
+  void listStep(const ProbeStep &step, int64_t &width) {
+    int64_t heads = step.numHeads * step.headDim;
+    add(step.path + ".probe", "weight", 2, 1, width);
+    for (const char *part : {".q", ".k", ".v"}) {
+      addLinear(step.path + part, heads, width, true);
+    }
+    addLinear(step.path + ".o", width, heads, true);
+    addNorm(step.path + ".norm", step.norm, width);
+    addLinear(step.path + ".up", step.width, width, true);
+    addLinear(step.path + ".down", width, step.width, true);
   }
   void listStep(const SplitStep &, int64_t &width) { width = 1; }
   void listStep(const TakeStep &, int64_t &) {}

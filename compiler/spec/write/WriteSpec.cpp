@@ -104,6 +104,13 @@ struct StepWriter {
                      {"hidden", std::move(hidden)},
                      {"act", nameOf(step.act)}});
   }
+  Json operator()(const ProbeStep &step) const {
+    return objectOf({{"op", "probe"},
+                     {"name", nameIn(step.path)},
+                     {"norm", writeNorm(step.norm)},
+                     {"width", step.width},
+                     {"act", nameOf(step.act)}});
+  }
   Json operator()(const SplitStep &step) const {
     return objectOf({{"op", "split"}, {"names", listOf(step.names)}});
   }
@@ -146,9 +153,31 @@ Json writeOutputs(const ModelSpec &model) {
   return result;
 }
 
+/// Of a parameter that is stored in parts.
+Json writeParts(const Parameter &parameter) {
+  Json parts = Json::array();
+  for (const StoredPart &part : parameter.parts) {
+    Json json = Json::object();
+    if (!part.patterns.empty()) {
+      json.set("tensor", listOf(part.patterns));
+    }
+    json.set("rows", part.rows);
+    if (part.storedRows != part.rows) {
+      json.set("first_row", part.firstRow);
+      json.set("stored_rows", part.storedRows);
+    }
+    parts.items.push_back(std::move(json));
+  }
+  return objectOf({{"parts", std::move(parts)}});
+}
+
 Json writeWeights(const ModelSpec &model) {
   Json map = Json::object();
   for (const Parameter &parameter : model.parameters) {
+    if (!parameter.parts.empty()) {
+      map.members.push_back({parameter.name, {}, writeParts(parameter)});
+      continue;
+    }
     Json source = objectOf({{"tensor", listOf(parameter.patterns)}});
     if (parameter.inOut) {
       source.set("layout", "in_out");

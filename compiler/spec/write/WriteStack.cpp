@@ -97,6 +97,18 @@ void writeSinusoid(const Sinusoid &sinusoid, Json &position) {
   position.set("base", sinusoid.base);
 }
 
+Json writeAxes(const std::vector<Position::Axis> &axes) {
+  Json shape = Json::array(), dims = Json::array();
+  for (const Position::Axis &axis : axes) {
+    shape.items.push_back(axis.rows);
+    dims.items.push_back(axis.width);
+  }
+  return objectOf({{"kind", "axial"},
+                   {"shape", std::move(shape)},
+                   {"dims", std::move(dims)},
+                   {"ids", "arange"}});
+}
+
 Json writeEmbeddings(const Embeddings &embeddings) {
   Json position = objectOf({{"kind", "none"}});
   if (embeddings.position) {
@@ -106,6 +118,8 @@ Json writeEmbeddings(const Embeddings &embeddings) {
                          {"ids", nameOf(embeddings.position->ids)}});
     if (embeddings.position->sinusoid) {
       writeSinusoid(*embeddings.position->sinusoid, position);
+    } else if (!embeddings.position->axes.empty()) {
+      position = writeAxes(embeddings.position->axes);
     }
   }
   Json segments = Json::array();
@@ -339,7 +353,12 @@ Json writeAttention(const Attention &attn) {
   if (attn.relative) {
     json.set("relative", writeRelativeTerms(attn));
   }
-  if (attn.sparse) {
+  if (attn.sparse && attn.sparse->isLocal) {
+    json.set("sparse", objectOf({{"kind", "chunk_local"},
+                                 {"block", attn.sparse->block},
+                                 {"before", attn.sparse->before},
+                                 {"after", attn.sparse->after}}));
+  } else if (attn.sparse) {
     json.set("sparse", objectOf({{"kind", "block"},
                                  {"block", attn.sparse->block},
                                  {"random", attn.sparse->random}}));
@@ -658,7 +677,9 @@ Json writeStack(const Stack &stack) {
   if (stack.layerInputs && stack.layerInputs->beyond) {
     json.find("layer_inputs")->set("beyond", *stack.layerInputs->beyond);
   }
-  if (const auto &streams = stack.streams) {
+  if (stack.streams && stack.streams->reversible) {
+    json.set("streams", objectOf({{"kind", "reversible"}}));
+  } else if (const auto &streams = stack.streams) {
     json.set("streams", objectOf({{"kind", "altup"},
                                   {"count", streams->count},
                                   {"active", streams->active},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A server of compiled models: chats, texts, vectors, rerankers, under the
-addresses that clients of OpenAI, Cohere and text-embeddings-inference know.
+"""A server of compiled models: chats, texts, vectors, rerankers, texts of
+sounds, under the addresses that clients of OpenAI, Cohere and
+text-embeddings-inference know.
 
     python -m tfcompiler serve HF_DIR
 
@@ -8,7 +9,8 @@ Or under a server of your own, as an ASGI application:
 
     app = tfcompiler.serve.app({"a name": tfcompiler.compile(folder)})
 
-Needs the packages starlette and uvicorn. An answer never depends on who else
+Needs the packages starlette and uvicorn, and for sounds python-multipart. An
+answer never depends on who else
 asks.
 """
 from __future__ import annotations

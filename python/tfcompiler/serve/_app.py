@@ -2,6 +2,7 @@
 """The addresses of a server, as an ASGI application."""
 from __future__ import annotations
 
+import contextlib
 import logging
 import uuid
 from pathlib import Path
@@ -20,13 +21,15 @@ from tfcompiler.serve._completions import completions
 from tfcompiler.serve._embeddings import (cohere_embed, embed, embeddings,
                                           similarity)
 from tfcompiler.serve._errors import ApiError, from_error
+from tfcompiler.serve._forms import read_form
 from tfcompiler.serve._multi import embed_all
 from tfcompiler.serve._rerank import predict, rerank
-from tfcompiler.serve._server import Server, read_json
+from tfcompiler.serve._server import Server, read_body, read_json
 from tfcompiler.serve._sparse import embed_sparse
 from tfcompiler.serve._stream import ClientGone, unless_gone
 from tfcompiler.serve._tokens import detokenize, tokenize
 from tfcompiler.serve._traces import origin, read_origin
+from tfcompiler.serve._transcriptions import transcriptions, translations
 
 Handler = Callable[[Server, Mapping[str, Any], str], Awaitable[Any]]
 _LOG = logging.getLogger("tfcompiler.serve")
@@ -64,6 +67,11 @@ _EMBED_POSTS = {
     "/rerank": rerank,
     "/predict": predict,
 }
+# Whose bodies are forms with a sound.
+_SOUND_POSTS = {
+    "/v1/audio/transcriptions": transcriptions,
+    "/v1/audio/translations": translations,
+}
 # What clients look for and do not find.
 _INSTEAD = {
     "/v1/responses": "/v1/chat/completions",
@@ -79,6 +87,9 @@ def make_app(server: Server) -> Starlette:
     routes += [Route(path, _post(server, path, handler, ApiError.embed_body),
                      methods=["POST"])
                for path, handler in _EMBED_POSTS.items()]
+    routes += [Route(path, _post(server, path, handler, ApiError.openai_body,
+                                 _one_sound), methods=["POST"])
+               for path, handler in _SOUND_POSTS.items()]
     routes += [Route(path, _get(server, path, handler), methods=["GET"])
                for path, handler in _GETS.items()]
     app = Starlette(routes=routes, exception_handlers={
@@ -87,9 +98,32 @@ def make_app(server: Server) -> Starlette:
     return app
 
 
-def _post(server: Server, path: str, handler: Handler, form):
+@contextlib.asynccontextmanager
+async def _one_text(request: Request, server: Server):
+    yield await read_json(request, server)
+
+
+@contextlib.asynccontextmanager
+async def _one_sound(request: Request, server: Server):
+    """What a request with a sound says; there are not many of them at once, for
+    each is some megabytes. Raises ApiError, ClientGone."""
+    if server.n_sounds >= server.bounds.sounds:
+        with contextlib.suppress(ApiError):  # read, so that the client hears
+            await read_body(request, server.bounds.sound_bytes,
+                            server.bounds.body_seconds)
+        raise ApiError(429, "queue_full", f"expected at most "
+                       f"{server.bounds.sounds} sounds at once, got another",
+                       retry_after=1)
+    server.n_sounds += 1
+    try:
+        yield await read_form(request, server)
+    finally:
+        server.n_sounds -= 1
+
+
+def _post(server: Server, path: str, handler: Handler, form, reads=_one_text):
     async def respond(request: Request):
-        response = await _answer(server, request, handler, form)
+        response = await _answer(server, request, handler, form, reads)
         server.metrics.count("tfc_http_requests_total", path=path,
                              status=str(response.status_code))
         response_headers = getattr(response, "headers", None)
@@ -99,19 +133,20 @@ def _post(server: Server, path: str, handler: Handler, form):
     return respond
 
 
-async def _answer(server: Server, request: Request, handler: Handler, form):
+async def _answer(server: Server, request: Request, handler: Handler, form,
+                  reads):
     try:
         tenant = server.tenant(request)
         if server.is_draining:
             raise ApiError(503, "draining", "expected a server that takes "
                            "requests, got one that is about to end",
                            retry_after=1)
-        body = await read_json(request, server.bounds)
-        if server.traces:
-            origin.set(read_origin(request.headers.get("traceparent"),
-                                   request.url.path))
-        return await unless_gone(request.receive,
-                                 handler(server, body, tenant))
+        async with reads(request, server) as body:
+            if server.traces:
+                origin.set(read_origin(request.headers.get("traceparent"),
+                                       request.url.path))
+            return await unless_gone(request.receive,
+                                     handler(server, body, tenant))
     except ClientGone:
         return Response(status_code=499)  # that nobody reads
     except ApiError as error:
@@ -138,8 +173,8 @@ async def _not_found(request: Request, error) -> Response:
     elif where:
         message = f"{path}: expected {where}, which serves this"
     else:
-        message = (f"expected one of {', '.join(_POSTS)}, got "
-                   f"{path[:100]}")
+        known = ", ".join([*_POSTS, *_SOUND_POSTS])
+        message = f"expected one of {known}, got {path[:100]}"
     return _refusal(ApiError(error.status_code, "unknown_endpoint", message),
                     ApiError.openai_body)
 

@@ -20,6 +20,7 @@ from tfcompiler._tokenizer import Encoding
 from tfcompiler.serve._errors import ApiError, from_error, hide
 from tfcompiler.serve._grammar import Form, Grammars, Masks
 from tfcompiler.serve._late import BgeM3, ColBert
+from tfcompiler.serve._listener import Listener
 from tfcompiler.serve._modules import SparseEncoder, YesOrNo, read_modules
 from tfcompiler.serve._question import Question, Tally, TextPiece
 from tfcompiler.serve._text import AnswerText
@@ -50,6 +51,7 @@ class Engine:
             self.late, ColBert) else self._sentence_encoder()
         self.grammars = Grammars(model)
         self._template_text = chat_template
+        self.listener = Listener(model) if model.hears else None
         self.scheduler = Scheduler(model, **words)
 
     def __enter__(self) -> "Engine":
@@ -57,7 +59,15 @@ class Engine:
 
     def __exit__(self, *raised) -> None:
         self.scheduler.close()
+        if self.listener:
+            self.listener.close()
         self.model.close()
+
+    @property
+    def n_jobs(self) -> int:
+        """That have not ended."""
+        return self.scheduler.stats.n_jobs + (
+            self.listener.n_jobs if self.listener else 0)
 
     # ---- What it can do ----
 

@@ -252,5 +252,5 @@ async def _until_drained(web, server, drain, running, seconds: float) -> None:
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds + 1
     while not web.force_exit and loop.time() < end and any(
-            engine.scheduler.stats.n_jobs for engine in server.engines):
+            engine.n_jobs for engine in server.engines):
         await asyncio.sleep(_POLL_SECONDS)

@@ -13,8 +13,9 @@ Labels = Tuple[Tuple[str, str], ...]
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
             10, 30, 60, 300)
 _HELP = {
-    "vllm:num_requests_running": "Answers and texts that run.",
-    "vllm:num_requests_waiting": "Answers and texts that have not begun.",
+    "vllm:num_requests_running": "Answers, texts and sounds that run.",
+    "vllm:num_requests_waiting": "Those that have not begun, and sounds that "
+                                 "wait for their turn.",
     "vllm:kv_cache_usage_perc": "Keys and values of running answers, of what "
                                 "there can be (0 to 1).",
     "vllm:gpu_cache_usage_perc": "The same under its older name.",
@@ -100,9 +101,12 @@ def _gauges(engines) -> Dict[str, Dict[Labels, float]]:
         stats = engine.scheduler.stats
         most = stats.max_cache_bytes
         usage = stats.cache_bytes / most if most else 0
+        sounds = engine.listener.n_jobs if engine.listener else 0
         _put(made, engine, {
-            "vllm:num_requests_running": stats.n_running,
-            "vllm:num_requests_waiting": stats.n_waiting,
+            # Of sounds one is heard, and the others wait for their turn.
+            "vllm:num_requests_running": stats.n_running + min(sounds, 1),
+            "vllm:num_requests_waiting":
+                stats.n_waiting + max(sounds - 1, 0),
             "vllm:kv_cache_usage_perc": usage,
             "vllm:gpu_cache_usage_perc": usage,
             "tfc_cached_bytes": stats.remembered_bytes,

@@ -31,12 +31,15 @@ _READ = 4
 @dataclass(frozen=True)
 class Bounds:
     """Of a request. body_bytes; depth: of arrays and objects in it; inputs:
-    texts to encode; body_seconds: until all of it is there."""
+    texts to encode; body_seconds: until all of it is there; sound_bytes: of a
+    form with a sound, and sounds: such requests at once."""
 
     body_bytes: int = 4 << 20
     depth: int = 32
     inputs: int = 2048
     body_seconds: float = 30
+    sound_bytes: int = 25 << 20
+    sounds: int = 16
 
 
 @dataclass
@@ -54,6 +57,7 @@ class Server:
     traces: Optional[Exporter] = None
     tool_format: Optional[str] = None  # instead of what a template says
     is_draining: bool = False
+    n_sounds: int = 0  # requests with one
     metrics: Metrics = field(default_factory=Metrics)
 
     def engine(self, name: Optional[str]) -> Engine:
@@ -111,16 +115,10 @@ def read_keys(path: Path) -> List[Tuple[str, str]]:
     return made
 
 
-async def read_json(request: Request, bounds: Bounds) -> Dict[str, Any]:
+async def read_json(request: Request, server: Server) -> Dict[str, Any]:
     """A request's body. Raises ApiError, ClientGone."""
-    try:
-        body = await asyncio.wait_for(_read_body(request, bounds),
-                                      bounds.body_seconds)
-    except asyncio.TimeoutError:
-        raise ApiError(400, "body_too_slow", "body: expected all of it within "
-                       f"{bounds.body_seconds:g} seconds") from None
-    except ClientDisconnect:
-        raise ClientGone from None
+    bounds = server.bounds
+    body = await read_body(request, bounds.body_bytes, bounds.body_seconds)
     kind = request.headers.get("content-type", "application/json")
     if kind.partition(";")[0].strip().lower() != "application/json":
         raise ApiError(415, "json_expected", "expected content-type "
@@ -139,22 +137,29 @@ async def read_json(request: Request, bounds: Bounds) -> Dict[str, Any]:
     return made
 
 
-async def _read_body(request: Request, bounds: Bounds) -> bytes:
+async def read_body(request: Request, most: int, seconds: float) -> bytes:
+    """All of it. Raises ApiError, ClientGone."""
+    try:
+        return await asyncio.wait_for(_read_body(request, most), seconds)
+    except asyncio.TimeoutError:
+        raise ApiError(400, "body_too_slow", "body: expected all of it within "
+                       f"{seconds:g} seconds") from None
+    except ClientDisconnect:
+        raise ClientGone from None
+
+
+async def _read_body(request: Request, most: int) -> bytes:
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
-        if size > _READ * bounds.body_bytes:
+        if size > _READ * most:
             break
-        if size <= bounds.body_bytes:
+        if size <= most:
             parts.append(part)
-    if size > bounds.body_bytes:
-        raise _too_large(bounds)
+    if size > most:
+        raise ApiError(413, "body_too_large", f"body: expected at most {most} "
+                       "bytes, got more")
     return b"".join(parts)
-
-
-def _too_large(bounds: Bounds) -> ApiError:
-    return ApiError(413, "body_too_large", "body: expected at most "
-                    f"{bounds.body_bytes} bytes, got more")
 
 
 def _refuse_constant(name: str):

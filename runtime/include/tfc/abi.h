@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define TFC_ABI_VERSION 7u
+#define TFC_ABI_VERSION 8u
 /* The oldest version of a library that a host of this version runs. */
 #define TFC_ABI_OLDEST 3u
 #define TFC_MODULE_QUERY_SYMBOL "tfc_module_query"
@@ -162,7 +162,17 @@ typedef struct {
   const int32_t *head_rows;
   int64_t n_adapters;
   const void *const *adapters; /* packed, aligned to 64 bytes */
+  /* Since version 8. Of the output that is TFC_PORT_GREATEST, which is wanted
+   * then, too: an int32_t a row, the first of the columns with its greatest
+   * number, or a TFC_GREATEST_*. Null = not wanted, not computed. */
+  int32_t *greatest;
 } tfc_step_v0;
+
+/* Of a row without a greatest number that may be told. */
+enum {
+  TFC_GREATEST_NONE = -1, /* all are minus infinity */
+  TFC_GREATEST_NAN = -2   /* one is a NaN */
+};
 
 /* ---- What a library says of itself -------------------------------------- */
 
@@ -234,7 +244,10 @@ enum {
   /* Since version 7. An input of TFC_DTYPE_F32, `width` columns: the rows that
    * tokens have in place of one of their table. A token whose id is -1 - r has
    * row r, and there is one row at least. */
-  TFC_PORT_EMBEDS = 4
+  TFC_PORT_EMBEDS = 4,
+  /* Since version 8. An output of rows WANTED, at most one of an entry, which
+   * heeds step->greatest. Not with TFC_PORT_HEAD_ROWS. */
+  TFC_PORT_GREATEST = 8
 };
 
 typedef struct {
@@ -326,7 +339,12 @@ typedef struct {
 
 /* What a program's instructions are. Hosts pass over those that they do not
  * know. */
-enum { TFC_ISA_X86_64 = 0, TFC_ISA_CUDA = 1, TFC_ISA_AARCH64 = 2 };
+enum {
+  TFC_ISA_X86_64 = 0,
+  TFC_ISA_CUDA = 1,
+  TFC_ISA_AARCH64 = 2,
+  TFC_ISA_RISCV64 = 3
+};
 
 /* Where a program's pointers point. */
 enum { TFC_MEMORY_HOST = 0, TFC_MEMORY_DEVICE = 1 };
@@ -356,6 +374,14 @@ enum {
   TFC_FEATURE_ARM_I8MM = 2,    /* products of matrices of bytes */
   TFC_FEATURE_ARM_BF16 = 4,    /* products of bf16, of pairs and of matrices */
   TFC_FEATURE_ARM_SVE2 = 8
+};
+
+/* What a program of riscv64 needs beyond RV64GC: bits of their own, too. The
+ * vector extension, version 1.0, and the fewest bits of its registers. */
+enum {
+  TFC_FEATURE_RISCV_V = 1,       /* 128 */
+  TFC_FEATURE_RISCV_ZVL256B = 2, /* 256 */
+  TFC_FEATURE_RISCV_ZVL512B = 4  /* 512 */
 };
 
 /* What a CUDA program needs: the compute capability, 10 x major + minor, at
@@ -565,7 +591,7 @@ TFC_ABI_ASSERT(sizeof(tfc_image_v0) == 24, "tfc_image_v0");
 TFC_ABI_ASSERT(sizeof(tfc_place_v0) == 24, "tfc_place_v0");
 TFC_ABI_ASSERT(sizeof(tfc_sequence_v0) == 48, "tfc_sequence_v0");
 TFC_ABI_ASSERT(sizeof(tfc_item_v0) == 16, "tfc_item_v0");
-TFC_ABI_ASSERT(sizeof(tfc_step_v0) == 160, "tfc_step_v0");
+TFC_ABI_ASSERT(sizeof(tfc_step_v0) == 168, "tfc_step_v0");
 TFC_ABI_ASSERT(sizeof(tfc_port_v0) == 40, "tfc_port_v0");
 TFC_ABI_ASSERT(sizeof(tfc_cache_v0) == 48, "tfc_cache_v0");
 TFC_ABI_ASSERT(sizeof(tfc_entry_v0) == 72, "tfc_entry_v0");

@@ -146,6 +146,15 @@ typedef struct {
    * the model's own live as long as the model. */
   const int64_t *suppress, *begin_suppress;
   uint32_t n_suppress, n_begin_suppress;
+  /* Whisper's rule of times, behind all others: tokens from timestamp_begin on
+   * are times, in their order, and the one before it, which says that there are
+   * none, does not come. A text begins with a time, at most
+   * max_initial_timestamp behind the first one (-1: any). Times come in pairs,
+   * the end of one part and the begin of the next, or one before the end token;
+   * they never go back, and only the second of a pair may be the one before.
+   * Where all times together are likelier than every other token, one of them
+   * comes. Tokens below the least end token are text. 0: off. */
+  int64_t timestamp_begin, max_initial_timestamp;
 } tfc_decoding_options;
 
 /* Asked during a call, from the thread that makes it, several times in every

@@ -28,6 +28,7 @@ tfc_decoding_options defaultDecoding(const tfc_module_v0 &table) {
   options.n_suppress = from.n_suppress;
   options.begin_suppress = from.begin_suppress;
   options.n_begin_suppress = from.n_begin_suppress;
+  options.max_initial_timestamp = -1;
   return options;
 }
 
@@ -90,6 +91,12 @@ Status checkDecoding(const tfc_decoding_options &options, int64_t vocabulary) {
                        vocabulary);
   checker.expectTokens("begin_suppress", options.begin_suppress,
                        options.n_begin_suppress, vocabulary);
+  checker.expect(
+      options.timestamp_begin >= 0 && options.timestamp_begin < vocabulary,
+      "timestamp_begin", concat("0 or a token id below ", vocabulary).c_str(),
+      options.timestamp_begin);
+  checker.expect(options.max_initial_timestamp >= -1, "max_initial_timestamp",
+                 "a number from -1 on", options.max_initial_timestamp);
   for (auto [name, value] :
        {std::pair("min_length", options.min_length),
         std::pair("min_new_tokens", options.min_new_tokens),
@@ -150,6 +157,8 @@ ScoreRules makeScoreRules(const tfc_decoding_options &options,
                           options.suppress + options.n_suppress);
   rules.notFirst.assign(options.begin_suppress,
                         options.begin_suppress + options.n_begin_suppress);
+  rules.timestampBegin = options.timestamp_begin;
+  rules.maxInitialTimestamp = options.max_initial_timestamp;
   rules.isSampled = options.do_sample != 0;
   rules.temperature = options.temperature;
   rules.topK = options.top_k;

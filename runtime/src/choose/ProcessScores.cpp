@@ -113,6 +113,51 @@ public:
     set(token, 0);
   }
 
+  /// Whisper's times: in pairs, never back.
+  void keepTimesInOrder() {
+    int64_t first = rules.timestampBegin;
+    set(first - 1, never);
+    const int32_t *tokens = row.tokens + row.promptLength;
+    int64_t count = row.length - row.promptLength;
+    bool isTime = count >= 1 && tokens[count - 1] >= first;
+    bool isPair = isTime && (count < 2 || tokens[count - 2] >= first);
+    int64_t last = count - 1;
+    while (last >= 0 && tokens[last] < first) {
+      --last;
+    }
+    if (isPair) {
+      forbidFrom(first, width);
+    } else if (isTime) {
+      auto end = std::min_element(rules.eos.begin(), rules.eos.end());
+      forbidFrom(0, end == rules.eos.end() ? first : *end);
+    }
+    if (last >= 0) {
+      // The second of a pair may be the same, another one is later.
+      forbidFrom(first, tokens[last] + (isTime && !isPair ? 0 : 1));
+    }
+    if (count == 0) {
+      forbidFrom(0, first);
+      if (rules.maxInitialTimestamp >= 0 &&
+          rules.maxInitialTimestamp < width - first) {
+        forbidFrom(first + rules.maxInitialTimestamp + 1, width);
+      }
+    }
+  }
+
+  /// Leaves times alone where one of them is likelier than any other token.
+  void preferTimes() {
+    int64_t first = std::min(rules.timestampBegin, width);
+    Exponentials times(scores + first, width - first);
+    float text = never;
+    for (int64_t i = 0; i < first; ++i) {
+      text = isGreater(scores[i], text) ? scores[i] : text;
+    }
+    if (times.isDistribution() &&
+        times.greatest + static_cast<float>(std::log(times.sum)) > text) {
+      forbidFrom(0, first);
+    }
+  }
+
   void divideByTemperature() {
     float temperature = static_cast<float>(rules.temperature);
     for (int64_t i = 0; i < width; ++i) {
@@ -195,6 +240,11 @@ public:
   }
 
 private:
+  void forbidFrom(int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < std::min(end, width); ++i) {
+      scores[i] = never;
+    }
+  }
   bool isToken(int64_t token) const { return token >= 0 && token < width; }
   void set(int64_t token, float score) {
     if (isToken(token)) {
@@ -232,7 +282,7 @@ bool ScoreRules::changesNothing() const {
       repetitionPenalty != 1 || presencePenalty != 0 || frequencyPenalty != 0;
   return !isPenalized && noRepeatNgram == 0 && !hasEnd && forcedBos < 0 &&
          forcedEos < 0 && !isWarped && bias.empty() && allowed.empty() &&
-         suppressed.empty() && notFirst.empty();
+         suppressed.empty() && notFirst.empty() && timestampBegin == 0;
 }
 
 void logSoftmax(float *scores, int64_t width) {
@@ -273,6 +323,10 @@ void processScores(const ScoreRules &rules, const TokenRow &row, float *scores,
   bool isForced = rules.forcedBos >= 0 && row.promptLength == 1;
   if (row.length == row.promptLength + isForced) {
     processor.forbid(rules.notFirst);
+  }
+  if (rules.timestampBegin > 0) {
+    processor.keepTimesInOrder();
+    processor.preferTimes();
   }
   if (!rules.isSampled) {
     return;

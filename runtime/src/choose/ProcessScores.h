@@ -28,6 +28,9 @@ struct ScoreRules {
   /// Tokens that never come, and those that are not the first new one, or,
   /// where that is forced, the second one.
   std::vector<int64_t> suppressed, notFirst;
+  /// Tokens from this one on are times (see tfc_decoding_options); 0: none are.
+  /// The first time of a sequence is at most so many behind it; -1: any.
+  int64_t timestampBegin = 0, maxInitialTimestamp = -1;
 
   // The rest is for draws alone.
   bool isSampled = false;
@@ -39,6 +42,8 @@ struct ScoreRules {
 
   /// Whether scores can differ from what they were.
   bool changesNothing() const;
+  /// Whether the token is that of the greatest score, as the model has them.
+  bool isGreatest() const { return !isSampled && changesNothing(); }
 };
 
 /// The sequence so far, as Hugging Face's input_ids have it: padding included.

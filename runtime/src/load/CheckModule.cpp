@@ -42,6 +42,10 @@ static std::string faultOfPort(const tfc_port_v0 &port, bool isInput) {
       port.take > TFC_TAKE_FIRST_EOS) {
     return "known kinds of rows";
   }
+  if (!isInput && port.flags & TFC_PORT_GREATEST &&
+      (port.rows != TFC_ROWS_WANTED || port.flags & TFC_PORT_HEAD_ROWS)) {
+    return "greatest columns of all columns, in rows that are wanted";
+  }
   if (isInput ? port.width != 1 || port.rows != TFC_ROWS_TOKENS
               : port.flags & TFC_PORT_SQUEEZED && port.width != 1) {
     return "one value a token";
@@ -84,10 +88,14 @@ static std::string faultOfEntry(const tfc_entry_v0 &entry) {
   for (uint32_t i = 0; fault.empty() && i < entry.n_inputs; ++i) {
     fault = faultOfPort(entry.inputs[i], true);
   }
+  uint32_t numGreatest = 0;
   for (uint32_t i = 0; fault.empty() && i < entry.n_outputs; ++i) {
     fault = faultOfPort(entry.outputs[i], false);
+    numGreatest += (entry.outputs[i].flags & TFC_PORT_GREATEST) != 0;
   }
-  return fault;
+  return fault.empty() && numGreatest > 1
+             ? "greatest columns of one output of an entry"
+             : fault;
 }
 
 static bool areEqual(const tfc_cache_v0 &a, const tfc_cache_v0 &b) {

@@ -1,18 +1,50 @@
-// Asks this machine for the instruction sets of X86Levels.h or
-// Aarch64Features.h, one by one, so that an error can name what is missing.
+// Asks this machine for the instruction sets of X86Levels.h, Aarch64Features.h
+// or Riscv64Features.h, one by one, so that an error can name what is missing.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/load/CpuFeatures.h"
 
 #include "runtime/src/load/Aarch64Features.h"
+#include "runtime/src/load/Riscv64Features.h"
 #include "runtime/src/load/X86Levels.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
+#elif defined(__riscv)
+#include <sys/auxv.h>
+#include <sys/prctl.h>
 #endif
 
 namespace tfc::rt {
+
+#if defined(__riscv)
+
+/// Of a vector register. Linux says the letter of the extension for version 0.7
+/// of some machines, too, in which the type of vectors that is asked for here
+/// is none and sets the sign; and it may keep a process from it.
+static uint64_t readVectorBits() {
+  constexpr int getVectorControl = 70; // PR_RISCV_V_GET_CONTROL
+  constexpr int off = 1, choices = 3;  // of this process, PR_RISCV_V_VSTATE_*
+  int control = prctl(getVectorControl, 0, 0, 0, 0);
+  if (!(getauxval(AT_HWCAP) >> ('v' - 'a') & 1) ||
+      (control >= 0 && (control & choices) == off)) {
+    return 0;
+  }
+  int64_t type = 0;
+  uint64_t bytes = 0;
+  __asm__ volatile(".option push\n\t.option arch, +v\n\t"
+                   "vsetvli zero, zero, e8, m1, ta, ma\n\t"
+                   "csrr %0, vtype\n\t.option pop"
+                   : "=r"(type));
+  if (type < 0) {
+    return 0;
+  }
+  __asm__ volatile("csrr %0, 0xc22" : "=r"(bytes)); // vlenb
+  return 8 * bytes;
+}
+
+#endif
 
 CpuWords readCpu() {
   CpuWords cpu;
@@ -48,6 +80,8 @@ CpuWords readCpu() {
 #elif defined(__aarch64__)
   cpu.hwcaps[static_cast<int>(HwcapWord::Hwcap)] = getauxval(AT_HWCAP);
   cpu.hwcaps[static_cast<int>(HwcapWord::Hwcap2)] = getauxval(AT_HWCAP2);
+#elif defined(__riscv)
+  cpu.vectorBits = readVectorBits();
 #endif
   return cpu;
 }
@@ -60,6 +94,10 @@ static bool has(const CpuWords &cpu, const X86Feature &feature) {
 
 static bool has(const CpuWords &cpu, const Aarch64Feature &feature) {
   return (cpu.hwcaps[static_cast<int>(feature.word)] >> feature.bit & 1) != 0;
+}
+
+static bool has(const CpuWords &cpu, const Riscv64Feature &feature) {
+  return cpu.vectorBits >= feature.vectorBits;
 }
 
 static uint64_t featuresOfX86(const CpuWords &cpu) {
@@ -81,9 +119,11 @@ static uint64_t featuresOfX86(const CpuWords &cpu) {
   return present;
 }
 
-static uint64_t featuresOfAarch64(const CpuWords &cpu) {
+/// Of a list whose features stand beside each other, or are lists themselves.
+template <typename Features>
+static uint64_t featuresOf(const Features &features, const CpuWords &cpu) {
   uint64_t missing = 0, all = 0;
-  for (const Aarch64Feature &feature : aarch64Features) {
+  for (const auto &feature : features) {
     all |= feature.feature;
     missing |= has(cpu, feature) ? 0 : feature.feature;
   }
@@ -92,7 +132,8 @@ static uint64_t featuresOfAarch64(const CpuWords &cpu) {
 
 uint64_t machineFeatures(const CpuWords &cpu) {
   return cpu.isa == TFC_ISA_X86_64    ? featuresOfX86(cpu)
-         : cpu.isa == TFC_ISA_AARCH64 ? featuresOfAarch64(cpu)
+         : cpu.isa == TFC_ISA_AARCH64 ? featuresOf(aarch64Features, cpu)
+         : cpu.isa == TFC_ISA_RISCV64 ? featuresOf(riscv64Features, cpu)
                                       : 0;
 }
 
@@ -114,9 +155,11 @@ static std::string missingOfX86(uint64_t features, const CpuWords &cpu) {
              : names;
 }
 
-static std::string missingOfAarch64(uint64_t features, const CpuWords &cpu) {
+template <typename Features>
+static std::string missingOf(const Features &all, uint64_t features,
+                             const CpuWords &cpu) {
   std::string names;
-  for (const Aarch64Feature &feature : aarch64Features) {
+  for (const auto &feature : all) {
     if (!has(cpu, feature) && (feature.feature & features)) {
       addName(names, feature.name);
     }
@@ -125,9 +168,10 @@ static std::string missingOfAarch64(uint64_t features, const CpuWords &cpu) {
 }
 
 std::string missingFeatures(uint64_t features, const CpuWords &cpu) {
-  std::string names = cpu.isa == TFC_ISA_AARCH64
-                          ? missingOfAarch64(features, cpu)
-                          : missingOfX86(features, cpu);
+  std::string names =
+      cpu.isa == TFC_ISA_AARCH64   ? missingOf(aarch64Features, features, cpu)
+      : cpu.isa == TFC_ISA_RISCV64 ? missingOf(riscv64Features, features, cpu)
+                                   : missingOfX86(features, cpu);
   return names.empty() ? "an unknown instruction set" : names;
 }
 

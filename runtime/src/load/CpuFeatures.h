@@ -3,24 +3,23 @@
 #ifndef TFC_RUNTIME_SRC_LOAD_CPUFEATURES_H
 #define TFC_RUNTIME_SRC_LOAD_CPUFEATURES_H
 
-#include "tfc/abi.h"
+#include "runtime/src/load/Machines.h"
 
 #include <cstdint>
 #include <string>
 
 namespace tfc::rt {
 
-/// TFC_ISA_* of the CPU that this runtime is built for, and the target that
-/// makes a library for any machine with it. On others there are no programs.
+/// TFC_ISA_* of the CPU that this runtime is built for. On others there are no
+/// programs.
 #if defined(__x86_64__)
 constexpr uint32_t hostIsa = TFC_ISA_X86_64;
-constexpr char hostTarget[] = "cpu:x86-64-v3";
 #elif defined(__aarch64__)
 constexpr uint32_t hostIsa = TFC_ISA_AARCH64;
-constexpr char hostTarget[] = "cpu:armv8-a";
+#elif defined(__riscv) && __riscv_xlen == 64
+constexpr uint32_t hostIsa = TFC_ISA_RISCV64;
 #else
 constexpr uint32_t hostIsa = ~uint32_t(0);
-constexpr char hostTarget[] = "";
 #endif
 
 /// What a machine says about itself, in the words of its kind.
@@ -32,6 +31,8 @@ struct CpuWords {
   bool isAmd = false;      // by its vendor
   // Of aarch64.
   uint64_t hwcaps[2] = {}; // by HwcapWord
+  // Of riscv64: of a vector register, 0 without the extension.
+  uint64_t vectorBits = 0;
 };
 
 /// Of this machine.

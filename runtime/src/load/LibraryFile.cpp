@@ -53,9 +53,23 @@ static Result<std::optional<Elf64_Ehdr>> readHeader(const OpenFile &file) {
 }
 
 static std::string nameOfMachine(unsigned machine) {
-  return machine == EM_X86_64    ? "x86-64"
-         : machine == EM_AARCH64 ? "aarch64"
-                                 : concat("ELF machine ", machine);
+  for (const MachineKind &kind : machineKinds) {
+    if (kind.elf == machine) {
+      return kind.name;
+    }
+  }
+  return concat("ELF machine ", machine);
+}
+
+static Result<bool> startsAsMachO(const OpenFile &file) {
+  constexpr uint32_t magic = 0xfeedfacf; // of 64 bits
+  uint32_t first = 0;
+  if (file.size() >= sizeof(first)) {
+    if (Status status = file.read(&first, sizeof(first), 0); !status) {
+      return std::move(status.error());
+    }
+  }
+  return first == magic;
 }
 
 /// dlopen says of a library for another machine that there is no such file.
@@ -64,15 +78,21 @@ static Status checkMachine(const OpenFile &file) {
   if (!header) {
     return std::move(header.error());
   }
-  unsigned expected = hostIsa == TFC_ISA_AARCH64 ? EM_AARCH64 : EM_X86_64;
-  if (!*header || (*header)->e_machine == expected || !*hostTarget) {
+  auto isMachO = startsAsMachO(file);
+  if (!isMachO) {
+    return std::move(isMachO.error());
+  }
+  const MachineKind *here = findMachineKind(hostIsa);
+  bool isOther =
+      *header ? here && (*header)->e_machine != here->elf : here && *isMachO;
+  if (!isOther) {
     return {};
   }
   return makeError(Code::Incompatible, file.path(),
-                   ": expected a compiled model for ", nameOfMachine(expected),
+                   ": expected a compiled model for ", here->name,
                    " (this machine), got one for ",
-                   nameOfMachine((*header)->e_machine),
-                   "; compile it with --target=", hostTarget);
+                   *isMachO ? "macOS" : nameOfMachine((*header)->e_machine),
+                   "; compile it with --target=", here->target);
 }
 
 /// Where the last of the parts ends that the file's header promises. dlopen

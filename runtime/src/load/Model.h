@@ -59,6 +59,10 @@ public:
   /// wanted tokens. Null when the model cannot generate.
   const tfc_entry_v0 *generateEntry() const { return generate; }
   uint32_t logitsPort() const { return logits; }
+  /// Whether a step may ask for the greatest logits' tokens alone.
+  bool givesGreatest() const {
+    return generate && generate->outputs[logits].flags & TFC_PORT_GREATEST;
+  }
   /// Whether tokens of an entry see only those before them.
   bool isCausal(const tfc_entry_v0 &entry) const;
 

@@ -10,7 +10,7 @@ BeamGeneration::BeamGeneration(const Model &model, const tfc_entry_v0 &entry)
     : model(model), entry(entry), engine(model), runner(*engine.step),
       ids(tokenPort(entry)), wanted(entry.n_outputs, 0),
       scores(model.workers()) {
-  wanted[model.logitsPort()] = 1;
+  wanted[model.logitsPort()] = WantedRows;
 }
 
 Result<std::unique_ptr<BeamGeneration>>

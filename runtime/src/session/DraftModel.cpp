@@ -20,7 +20,6 @@ DraftModel::DraftModel(std::shared_ptr<const Model> guesser,
           std::min(maxStepTokens == 0 ? defaultStepTokens : maxStepTokens,
                    model->stepLimit())),
       wanted(entry.n_outputs, 0) {
-  wanted[model->logitsPort()] = 1;
   plain.values.resize(entry.n_inputs);
   plain.pad = static_cast<int32_t>(model->table().pad);
   mostTokens = lengthLimit(entry, model->table().max_positions, plain);
@@ -179,7 +178,9 @@ Status DraftModel::run() {
   for (const Piece &piece : pieces) {
     addPiece(piece);
   }
-  wanted[model->logitsPort()] = !runner.batch.rows.empty();
+  wanted[model->logitsPort()] = runner.batch.rows.empty() ? NotWanted
+                                : model->givesGreatest()  ? WantedGreatest
+                                                          : WantedRows;
   Status status = runner.run(wanted);
   for (Piece &piece : pieces) {
     std::vector<int32_t> &to = piece.mirror->tokens;
@@ -196,16 +197,23 @@ void DraftModel::takeRows() {
   int64_t width = entry.outputs[model->logitsPort()].width;
   int64_t limit = entry.inputs[ids].limit;
   const float *row = runner.output(model->logitsPort());
+  const int32_t *greatest =
+      model->givesGreatest() ? runner.greatest() : nullptr;
   std::vector<Piece> next;
   for (Piece &piece : pieces) {
     if (!piece.isLast) {
       continue;
     }
-    int64_t token = std::max_element(row, row + width) - row;
-    row += width;
+    int64_t token;
+    if (greatest) {
+      token = *greatest++;
+    } else {
+      token = std::max_element(row, row + width) - row;
+      row += width;
+    }
     Guess &guess = *piece.guess;
-    if (token >= limit) {
-      continue; // it has no embedding
+    if (token < 0 || token >= limit) {
+      continue; // there is none, or it has no embedding
     }
     guess.draft.push_back(static_cast<int32_t>(token));
     if (static_cast<int64_t>(guess.draft.size()) < guess.most &&

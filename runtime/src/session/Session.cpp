@@ -131,11 +131,16 @@ Status Session::runStep() {
     return status;
   }
   makeRoomForResults();
+  greatest = nullptr;
   if (planned != 0) {
     fillBatch();
-    wanted[model.logitsPort()] = !runner.batch.rows.empty();
+    bool isShort = isOfGreatest();
+    wanted[model.logitsPort()] = runner.batch.rows.empty() ? NotWanted
+                                 : isShort                 ? WantedGreatest
+                                                           : WantedRows;
     askForHeadRows();
     status = runner.run(wanted);
+    greatest = isShort ? runner.greatest() : nullptr;
   }
   if (status) {
     spreadHeadRows();
@@ -277,6 +282,19 @@ void Session::fillBatch() {
       addEcho(sequence);
     }
   }
+}
+
+/// Whether the step's tokens are those of the greatest logits, which nobody
+/// looks at otherwise, and the library finds them.
+bool Session::isOfGreatest() const {
+  auto isOne = [](const Sequence *sequence) {
+    const Prompt &next = sequence->next;
+    return next.choice.rules.isGreatest() && next.numLogProbabilities == 0 &&
+           next.headRows.empty();
+  };
+  return model.givesGreatest() && !hook.change && told.empty() &&
+         !runner.batch.rows.empty() &&
+         std::all_of(finishing.begin(), finishing.end(), isOne);
 }
 
 void Session::addTokens(Sequence &sequence) {

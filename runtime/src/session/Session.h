@@ -165,7 +165,8 @@ public:
   const std::vector<tfc_prompt_logprobs> &echoes() const { return echoed; }
 
   /// What the new tokens were chosen from, a row each, but one of several
-  /// answers' first tokens, [rows, vocabulary]; valid until the next step.
+  /// answers' first tokens, [rows, vocabulary]; valid until the next step. Null
+  /// where a device chose.
   const float *logits() const { return logitRows; }
   /// Columns of the head that the last step computed.
   int64_t headColumns() const { return runner.widthOf(model.logitsPort()); }
@@ -279,12 +280,15 @@ private:
   Status runStep();
   void forgetResults();
   void fillBatch();
+  bool isOfGreatest() const;
   void askForHeadRows();
   void spreadHeadRows();
   void addTokens(Sequence &sequence);
   void addEcho(Sequence &sequence);
   void pickTokens();
   void lendRows(int64_t width);
+  void choose(const std::vector<float *> &from);
+  float *rowAt(int64_t row, int64_t width) const;
   void pickBehindDrafts(int64_t width);
   bool isRight(const Sequence &sequence) const;
   void addResults(int64_t width);
@@ -346,6 +350,8 @@ private:
   std::vector<float> ownRows;          // where a hook writes into shared ones
   std::vector<float> wideRows;         // of logits of which few are computed
   float *logitRows = nullptr;          // of the step, [rows, vocabulary]
+  const int32_t *greatest = nullptr;   // of the step's rows, in their place
+  std::vector<int64_t> rowNumbers;     // of those whose token is chosen
   std::vector<const Choice *> choices; // of those
   std::vector<int64_t> chosen;
   std::vector<Echo> told;

@@ -8,13 +8,17 @@
 
 namespace tfc::rt {
 
+// A library's words for rows without a token are those of a choice.
+static_assert(TFC_GREATEST_NONE == NoneAllowed &&
+              TFC_GREATEST_NAN == NotANumber);
+
 void Session::pickTokens() {
   uint32_t port = model.logitsPort();
   int64_t width = entry.outputs[port].width;
   chosen.clear();
   if (!finishing.empty()) {
     lendRows(width);
-    scores.choose(rows, width, choices, chosen);
+    choose(rows);
   }
   size_t numPicked = 0;
   for (size_t s = 0; s < finishing.size(); ++s) {
@@ -35,14 +39,33 @@ void Session::pickTokens() {
   reportEchoes(width);
 }
 
+/// A row of logits; null where they are not the host's.
+float *Session::rowAt(int64_t row, int64_t width) const {
+  return logitRows ? logitRows + row * width : nullptr;
+}
+
+/// A token from each row, `choices` and `rowNumbers` being theirs.
+void Session::choose(const std::vector<float *> &from) {
+  if (!greatest) {
+    int64_t width = entry.outputs[model.logitsPort()].width;
+    scores.choose(from, width, choices, chosen);
+    return;
+  }
+  chosen.clear();
+  for (int64_t row : rowNumbers) {
+    chosen.push_back(greatest[row]);
+  }
+}
+
 /// The rows of logits that tokens are chosen from, as the hook leaves them.
 void Session::lendRows(int64_t width) {
-  float *logits = logitRows;
   rows.clear();
+  rowNumbers.clear();
   choices.clear();
   size_t numShared = 0;
   for (Sequence *sequence : finishing) {
-    rows.push_back(logits + sequence->row * width);
+    rows.push_back(rowAt(sequence->row, width));
+    rowNumbers.push_back(sequence->row);
     choices.push_back(&sequence->next.choice);
     numShared += sequence->leader != 0;
   }
@@ -79,7 +102,6 @@ bool Session::isRight(const Sequence &sequence) const {
 /// which the next token is chosen as it would be in the next step: looking at
 /// what came before it, and at no other guess.
 void Session::pickBehindDrafts(int64_t width) {
-  float *logits = logitRows;
   right.clear();
   for (Sequence *sequence : finishing) {
     if (!sequence->draft.empty()) {
@@ -93,15 +115,16 @@ void Session::pickBehindDrafts(int64_t width) {
       return;
     }
     draftRows.clear();
+    rowNumbers.clear();
     choices.clear();
     for (Sequence *sequence : right) {
       Choice &choice = sequence->next.choice;
       choice.tokens.push_back(static_cast<int32_t>(sequence->picked.back()));
-      draftRows.push_back(
-          logits + (sequence->row + static_cast<int64_t>(number)) * width);
+      rowNumbers.push_back(sequence->row + static_cast<int64_t>(number));
+      draftRows.push_back(rowAt(rowNumbers.back(), width));
       choices.push_back(&choice);
     }
-    scores.choose(draftRows, width, choices, chosen);
+    choose(draftRows);
     for (size_t s = 0; s < right.size(); ++s) {
       right[s]->picked.push_back(chosen[s]);
     }
@@ -109,15 +132,13 @@ void Session::pickBehindDrafts(int64_t width) {
 }
 
 void Session::addResults(int64_t width) {
-  const float *logits = logitRows;
   for (size_t s = 0; s < finishing.size(); ++s) {
     Sequence &sequence = *finishing[s];
     forgetPicked(sequence);
     sequence.result = static_cast<int64_t>(results.size());
     for (size_t number = 0; number < sequence.picked.size(); ++number) {
       int64_t row = sequence.row + static_cast<int64_t>(number);
-      addResult(sequence, number, number ? logits + row * width : rows[s],
-                width);
+      addResult(sequence, number, number ? rowAt(row, width) : rows[s], width);
     }
   }
 }

@@ -42,7 +42,7 @@ void Session::spreadHeadRows() {
   int64_t width = entry.outputs[port].width, computed = runner.widthOf(port);
   bool isNarrow = planned != 0 && computed != width;
   const float *from = runner.output(port);
-  logitRows = runner.floats(port);
+  logitRows = greatest ? nullptr : runner.floats(port);
   if (isNarrow) {
     wideRows.resize(runner.batch.rows.size() * static_cast<size_t>(width));
     logitRows = wideRows.data();

@@ -38,18 +38,24 @@ public:
   Status lendWorkspace(uint64_t bytes) override {
     return workspace.lend(bytes);
   }
-  Status lendOutput(uint32_t port, uint64_t bytes) override {
+  Status lendOutput(uint32_t port, uint64_t bytes, Want) override {
     return outputs[port].lend(bytes);
+  }
+  Status lendGreatest(int64_t rows) override {
+    return columns.lend(static_cast<uint64_t>(rows) * sizeof(int32_t));
   }
   Result<int32_t> run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
                       const TableSizes &sizes,
                       const std::vector<uint8_t> &wanted) override;
   std::optional<Overrun> overrun() const override;
   uint8_t *output(uint32_t port) const override { return outputs[port].data(); }
+  const int32_t *greatest() const override {
+    return reinterpret_cast<const int32_t *>(columns.data());
+  }
 
 private:
   const void *weights;
-  LentBuffer workspace;
+  LentBuffer workspace, columns; // the greatest ones
   std::vector<LentBuffer> outputs;
   std::vector<void *> pointers; // null: not wanted
 };
@@ -57,8 +63,12 @@ private:
 Result<int32_t> CpuStep::run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
                              const TableSizes &,
                              const std::vector<uint8_t> &wanted) {
+  step.greatest = nullptr;
   for (size_t p = 0; p < outputs.size(); ++p) {
     pointers[p] = wanted[p] ? outputs[p].data() : nullptr;
+    if (wanted[p] == WantedGreatest) {
+      step.greatest = reinterpret_cast<int32_t *>(columns.data());
+    }
   }
   step.weights = weights;
   step.workspace = workspace.data();

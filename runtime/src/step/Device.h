@@ -51,6 +51,11 @@ struct StepTimes {
   std::vector<KernelTime> kernels; // in order; with Timing::Kernels
 };
 
+/// What a step is asked of an output: nothing; its rows, in the host's memory;
+/// or of an output that is TFC_PORT_GREATEST the greatest column of each row,
+/// and its rows stay where they are computed.
+enum Want : uint8_t { NotWanted = 0, WantedRows = 1, WantedGreatest = 2 };
+
 /// Sizes of a step's tables that the step itself does not have.
 struct TableSizes {
   uint64_t blocks = 0; // numbers of the block table
@@ -66,19 +71,25 @@ public:
   /// Bytes for the next step, of arbitrary content. Errors: Exhausted, those of
   /// a device.
   virtual Status lendWorkspace(uint64_t bytes) = 0;
-  virtual Status lendOutput(uint32_t port, uint64_t bytes) = 0;
+  /// `how` is not NotWanted.
+  virtual Status lendOutput(uint32_t port, uint64_t bytes, Want how) = 0;
+  /// A number for each of so many rows, of an output with WantedGreatest.
+  virtual Status lendGreatest(int64_t rows) = 0;
   /// Runs an entry. The step's tables and inputs are the host's; this fills in
-  /// weights, workspace and device_step, and outputs where `wanted` says so, a
-  /// flag an output. Returns what the entry returned, all work being done.
-  /// Errors: those of a device.
+  /// weights, workspace and device_step, and outputs and greatest where
+  /// `wanted` says so, a Want an output. Returns what the entry returned, all
+  /// work being done. Errors: those of a device.
   virtual Result<int32_t> run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
                               const TableSizes &sizes,
                               const std::vector<uint8_t> &wanted) = 0;
   /// Where the last run wrote beyond what it was lent; none when nowhere, or
   /// when the device does not say.
   virtual std::optional<Overrun> overrun() const = 0;
-  /// Output `port` of the last run, in the host's memory; null before any.
+  /// Output `port` of the last run that wanted its rows, in the host's memory;
+  /// null before any.
   virtual uint8_t *output(uint32_t port) const = 0;
+  /// The greatest columns of the last run that wanted them; null before any.
+  virtual const int32_t *greatest() const = 0;
   /// Of the last run; none where the device was not asked, or has no clock of
   /// its own.
   virtual std::optional<StepTimes> times() const { return {}; }

@@ -71,7 +71,10 @@ Status Runner::lendBuffers(const std::vector<uint8_t> &wanted) {
         return makeError(Code::Exhausted, "expected memory for ", count,
                          " rows of output ", port.name, ", got none");
       }
-      status = memory->lendOutput(p, bytes);
+      status = memory->lendOutput(p, bytes, static_cast<Want>(wanted[p]));
+    }
+    if (status && wanted[p] == WantedGreatest) {
+      status = memory->lendGreatest(numRows);
     }
   }
   return status;

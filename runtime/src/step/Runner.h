@@ -46,7 +46,7 @@ public:
   BlockCache states;
   bool hasStates() const;
 
-  /// Runs the batch. wanted[p]: whether output p is computed. Errors:
+  /// Runs the batch. wanted[p]: a Want, of output p. Errors:
   /// Exhausted, Cancelled (the batch may be run again), InvalidArgument
   /// (functions of the caller that throw, threads that do not run loops),
   /// Internal (the compiled code's status, a write beyond its workspace or an
@@ -60,6 +60,9 @@ public:
   const float *output(uint32_t port) const;
   /// The same, for whoever changes them in place.
   float *floats(uint32_t port);
+  /// Of an output with WantedGreatest, as tfc_step_v0.greatest has them; valid
+  /// until the next run.
+  const int32_t *greatest() const { return memory->greatest(); }
   const tfc_entry_v0 &entry() const { return entryTable; }
   /// What the device's clock said of the last step, if it was asked.
   std::optional<StepTimes> times() const { return memory->times(); }

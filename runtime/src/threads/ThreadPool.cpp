@@ -29,6 +29,9 @@ static void pause() {
   // The hint that is meant for it, yield, is nothing on most machines; this
   // one waits about as long as x86's.
   __asm__ volatile("isb" ::: "memory");
+#elif defined(__riscv)
+  // Zihintpause's, a fence of nothing where a machine has it not.
+  __asm__ volatile(".4byte 0x0100000f" ::: "memory");
 #endif
 }
 
@@ -108,7 +111,7 @@ void ThreadPool::parallelFor(uint32_t workers, int64_t n, tfc_body_fn body,
   }
   workers = static_cast<uint32_t>(
       std::min<int64_t>(std::min<uint32_t>(workers, numWorkers), n));
-  if (workers <= 1 || busy.exchange(true, std::memory_order_acquire)) {
+  if (workers <= 1 || busy.exchange(1, std::memory_order_acquire)) {
     body(arg, 0, n, 0);
     return;
   }
@@ -131,8 +134,8 @@ void ThreadPool::parallelFor(uint32_t workers, int64_t n, tfc_body_fn body,
   }
   std::exception_ptr fault = std::move(thrown);
   thrown = nullptr;
-  hasThrown.store(false, std::memory_order_relaxed);
-  busy.store(false, std::memory_order_release);
+  hasThrown.store(0, std::memory_order_relaxed);
+  busy.store(0, std::memory_order_release);
   if (fault) {
     std::rethrow_exception(std::move(fault));
   }
@@ -140,7 +143,7 @@ void ThreadPool::parallelFor(uint32_t workers, int64_t n, tfc_body_fn body,
 
 /// The first one's exception; nobody begins with what is left.
 void ThreadPool::keepThrown() noexcept {
-  if (!hasThrown.exchange(true, std::memory_order_relaxed)) {
+  if (!hasThrown.exchange(1, std::memory_order_relaxed)) {
     thrown = std::current_exception();
   }
   next.store(total, std::memory_order_relaxed);

@@ -61,7 +61,8 @@ private:
   std::atomic<uint64_t> ticket{0};
   std::atomic<int64_t> next{0};
   std::atomic<uint32_t> pending{0}, sleepers{0}, numWorkers{1};
-  std::atomic<bool> busy{false}, hasThrown{false};
+  // Words: compilers of RISC-V exchange bytes by a call of another library.
+  std::atomic<uint32_t> busy{0}, hasThrown{0};
   std::atomic<uint32_t> lostToFork{0}; // workers that the parent has
   std::exception_ptr thrown;           // by a body of this loop
   tfc_body_fn body = nullptr;

@@ -67,7 +67,7 @@ private:
 
   /// The first one's exception.
   void keepThrown() noexcept {
-    if (!hasThrown.exchange(true)) {
+    if (!hasThrown.exchange(1)) {
       thrown = std::current_exception();
     }
   }
@@ -78,7 +78,8 @@ private:
   void *const arg;
   std::atomic<int64_t> numDone{0};
   std::atomic<uint64_t> edges{0}; // of the ranges: beginnings less ends
-  std::atomic<bool> isBroken{false}, hasThrown{false};
+  std::atomic<bool> isBroken{false};
+  std::atomic<uint32_t> hasThrown{0}; // a word, as ThreadPool's
   std::exception_ptr thrown;
 };
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-emit-abi --split-input-file --verify-diagnostics
 // RUN: not tfc-opt %s --tfc-emit-abi=isa=cuda --split-input-file 2>&1 | FileCheck %s
-// CHECK: error: option isa of tfc-emit-abi: expected one of x86_64, aarch64, got "cuda"
+// CHECK: error: option isa of tfc-emit-abi: expected one of x86_64, aarch64, riscv64, got "cuda"
 
 // expected-error @+1 {{expected the attributes 'transformer.packed_bytes' and 'transformer.packed_layout' (from tfc-pack-weights)}}
 module attributes {

@@ -106,3 +106,27 @@ func.func @no_entry(%n: index) {
   }
   return
 }
+
+// Two results that begin as one value have a place each.
+// CHECK: func.func private @twins.layers.0(%[[X:.*]]: tensor<?x8xf32> {transformer.tokens}, %[[Y:.*]]: tensor<?x8xf32> {transformer.tokens}) -> (tensor<?x8xf32>, tensor<?x8xf32>)
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[X]], %{{.*}} = %[[Y]])
+// CHECK: func.func @twins(%[[X:.*]]: tensor<?x8xf32>,
+func.func @twins(%x: tensor<?x8xf32>, %batch: !transformer.batch)
+    -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  // CHECK: %[[A:.*]]:2 = call @twins.layers.0(%[[X]], %[[X]])
+  %a:2 = scf.for %i = %c0 to %c2 step %c1 iter_args(%g = %x, %h = %x)
+      -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+    %y = transformer.add %g, %h : tensor<?x8xf32>, tensor<?x8xf32>
+    scf.yield %y, %h : tensor<?x8xf32>, tensor<?x8xf32>
+  } loc("layers.0")
+  // CHECK: call @twins.layers.1(%[[A]]#0, %[[A]]#1)
+  %b:2 = scf.for %i = %c0 to %c2 step %c1 iter_args(%g = %a#0, %h = %a#1)
+      -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+    %y = transformer.add %g, %h : tensor<?x8xf32>, tensor<?x8xf32>
+    scf.yield %g, %y : tensor<?x8xf32>, tensor<?x8xf32>
+  } loc("layers.1")
+  return %b#1 : tensor<?x8xf32>
+}

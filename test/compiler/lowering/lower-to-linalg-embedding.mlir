@@ -116,3 +116,17 @@ func.func @ids_beyond_the_table(%ids: tensor<?xi32>, %table: tensor<3x8xf32>)
          : tensor<?xi32>, tensor<3x8xf32>
   return %0 : tensor<?x8xf32>
 }
+
+// CHECK-LABEL: @ids_in_turns
+func.func @ids_in_turns(%ids: tensor<?xi32>, %table: tensor<3x8xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK-DAG: %[[ROWS:.*]] = arith.constant 3 : i32
+  // CHECK-DAG: %[[EVERY:.*]] = arith.constant 5 : i32
+  // CHECK: ^bb0(%[[ID:.*]]: i32,
+  // CHECK: %[[TURN:.*]] = arith.divui %[[ID]], %[[EVERY]]
+  // CHECK: %[[ROW:.*]] = arith.remui %[[TURN]], %[[ROWS]]
+  // CHECK: arith.index_cast %[[ROW]]
+  %0 = transformer.embedding %ids, %table every 5
+         : tensor<?xi32>, tensor<3x8xf32>
+  return %0 : tensor<?x8xf32>
+}

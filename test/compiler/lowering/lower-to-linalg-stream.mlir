@@ -56,3 +56,24 @@ func.func @match_magnitude(%x: tensor<?x8xf32>, %z: tensor<?x8xbf16>)
          : tensor<?x8xf32>, tensor<?x8xbf16>
   return %0 : tensor<?x8xf32>
 }
+
+// CHECK-LABEL: @join_columns
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>, %[[Z:[a-z0-9]*]]: tensor<?x3xbf16>
+func.func @join_columns(%x: tensor<?x8xf32>, %z: tensor<?x3xbf16>)
+    -> tensor<?x11xf32> {
+  // CHECK-DAG: %[[FIRST:.*]] = arith.constant 8 : index
+  // CHECK-DAG: %[[LAST:.*]] = arith.constant 7 : index
+  // CHECK: linalg.generic {indexing_maps = [#[[$ELEMENT]]], iterator_types = ["parallel", "parallel"]} outs
+  // CHECK: %[[ROW:.*]] = linalg.index 0
+  // CHECK: %[[COLUMN:.*]] = linalg.index 1
+  // CHECK: arith.minsi %{{.*}}, %[[LAST]]
+  // CHECK: %[[A:.*]] = tensor.extract %[[X]][%[[ROW]],
+  // CHECK: arith.subi %[[COLUMN]], %[[FIRST]]
+  // CHECK: %[[B:.*]] = tensor.extract %[[Z]][%[[ROW]],
+  // CHECK: %[[WIDE:.*]] = arith.extf %[[B]]
+  // CHECK: %[[OWN:.*]] = arith.cmpi sge, %[[COLUMN]], %[[FIRST]]
+  // CHECK: arith.select %[[OWN]], %[[WIDE]], %[[A]]
+  %0 = transformer.join_columns %x, %z
+         : (tensor<?x8xf32>, tensor<?x3xbf16>) -> tensor<?x11xf32>
+  return %0 : tensor<?x11xf32>
+}

@@ -3,6 +3,7 @@
 // RUN: tfc-opt %s --tfc-lower-to-linalg=panel=48 --tfc-select-strategy | FileCheck %s --check-prefixes=CHECK,V4
 // RUN: tfc-opt %s --tfc-lower-to-linalg=panel=16 --tfc-select-strategy="target=x86-64-v3" | FileCheck %s --check-prefixes=CHECK,V3
 // RUN: tfc-opt %s --tfc-lower-to-linalg=panel=16 --tfc-select-strategy="target=armv8-a" | FileCheck %s --check-prefix=ARM
+// RUN: tfc-opt %s --tfc-lower-to-linalg=panel=16 --tfc-select-strategy="target=rv64gcv+zvl256b" | FileCheck %s --check-prefix=RISCV
 // RUN: tfc-opt %s --tfc-choose-precision="weights=bf16 factors=bf16" --tfc-lower-to-linalg="panel=48 bf16-word=2" --tfc-select-strategy="target=x86-64-v4+bf16" | FileCheck %s --check-prefix=DOTS
 
 transformer.parameter @w : tensor<96x8xf32> from <["w"], stored_rows = 96>
@@ -13,6 +14,7 @@ func.func @product_gets_a_tile(%x: tensor<?x8xf32>, %b: tensor<96xf32>)
   // V4: transformer.product {{.*}} {tile = #transformer.product_tile<fma, rows = 8, lanes = 16, item = 64,
   // DOTS: transformer.product {{.*}} {tile = #transformer.product_tile<dot, rows = 8, lanes = 16, item = 64,
   // V3: transformer.product {{.*}} {tile = #transformer.product_tile<fma, rows = 6, lanes = 8, item = 60,
+  // RISCV: transformer.product {{.*}} {tile = #transformer.product_tile<fma, rows = 12, lanes = 8, item = 60,
   // ARM: transformer.product {{.*}} {tile = #transformer.product_tile<lane_fma, rows = 5, lanes = 8, item = 60,
   %w = transformer.weight @w : tensor<96x8xf32>
   %y = transformer.linear %x, %w bias %b

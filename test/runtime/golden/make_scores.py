@@ -8,6 +8,8 @@ import random
 
 import torch
 import transformers as hf
+from transformers.generation.logits_process import \
+    WhisperTimeStampLogitsProcessor
 
 from hashing_model import HashingConfig, HashingModel
 
@@ -16,7 +18,8 @@ TORCH, TRANSFORMERS = "2.13.0", "5.23.0"
 
 # Options of generate, and of the rows: prompt (its length), padding (masked
 # tokens at the row's begin), grid (scores are multiples of 1/grid: a coarse one
-# has many equal scores), width, flat (all scores are 0).
+# has many equal scores), width, flat (all scores are 0), ends (its last
+# tokens). timestamp_begin and max_initial_timestamp are Whisper's rule.
 CASES = {
     "nothing": {},
     "repetition": dict(repetition_penalty=1.3),
@@ -67,8 +70,38 @@ CASES = {
                 min_length=20, min_new_tokens=9, forced_eos_token_id=4,
                 max_length=30, temperature=0.8, top_k=12, top_p=0.95,
                 min_p=0.01, padding=2, prompt=6),
+    **{"times-" + name: dict(eos_token_id=20, timestamp_begin=25, **how)
+       for name, how in {
+           "first": dict(prompt=12),
+           "first-near": dict(prompt=12, max_initial_timestamp=3),
+           "first-far": dict(prompt=12, max_initial_timestamp=99),
+           "one": dict(prompt=11, ends=[28]),
+           "text": dict(ends=[26, 3, 4]),
+           "none": dict(prompt=11, ends=[3]),
+           "second": dict(ends=[26, 3, 30]),
+           "pair": dict(ends=[26, 3, 30, 30]),
+           "behind-pair": dict(ends=[26, 3, 30, 31, 5]),
+           "in-prompt": dict(prompt=10, ends=[39, 39, 4, 5]),
+           "last": dict(ends=[26, 3, 39, 2]),
+           "close": dict(ends=[26, 3], grid=1),
+           "flat": dict(ends=[26, 3], flat=True),
+           "drawn": dict(ends=[26, 3], do_sample=True, temperature=3.0,
+                         top_k=5),
+           "penalized": dict(ends=[26, 3, 3], repetition_penalty=1.7,
+                             no_repeat_ngram_size=1),
+       }.items()},
 }
-ROWS = ("length", "prompt", "padding", "grid", "width", "flat")
+ROWS = ("length", "prompt", "padding", "grid", "width", "flat", "ends")
+
+
+def of_times(times, prompt, eos):
+    """As generate of Whisper makes it."""
+    if not times:
+        return []
+    config = hf.GenerationConfig(
+        eos_token_id=eos, no_timestamps_token_id=times["timestamp_begin"] - 1,
+        max_initial_timestamp_index=times.get("max_initial_timestamp"))
+    return [WhisperTimeStampLogitsProcessor(config, begin_index=prompt)]
 
 
 def run(name, options):
@@ -77,11 +110,14 @@ def run(name, options):
     rows.update({key: options[key] for key in ROWS if key in options})
     keys = {key: options[key] for key in options if key not in ROWS}
     eos = keys.pop("eos_token_id", [4, 7])
+    times = {key: keys.pop(key) for key in list(keys) if "timestamp" in key}
     random.seed(name)
     width, length = rows["width"], rows["length"]
     # Tokens beyond the scores exist where an embedding is larger than a head.
     top = width + 3 if name == "repetition-beyond" else width
     tokens = [random.randrange(top) for _ in range(length)]
+    if "ends" in rows:
+        tokens[-len(rows["ends"]):] = rows["ends"]
     grid = rows["grid"]
     scores = [0.0 if rows["flat"] else
               random.randrange(int(-8 * grid), int(8 * grid) + 1) / grid
@@ -92,10 +128,11 @@ def run(name, options):
     mask = [[0] * rows["padding"] + [1] * (length - rows["padding"])]
     processors = model._get_logits_processor(
         config, input_ids_seq_length=rows["prompt"],
-        model_kwargs={"attention_mask": torch.tensor(mask)})
+        model_kwargs={"attention_mask": torch.tensor(mask)},
+        logits_processor=of_times(times, rows["prompt"], eos))
     after = processors(torch.tensor([tokens]), torch.tensor([scores]))
     eos = [eos] if isinstance(eos, int) else eos or []
-    return {**keys, "eos": eos, "prompt": rows["prompt"],
+    return {**keys, **times, "eos": eos, "prompt": rows["prompt"],
             "padding": rows["padding"], "tokens": tokens, "before": scores,
             "after": after[0].tolist()}
 

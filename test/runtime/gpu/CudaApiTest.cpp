@@ -61,6 +61,7 @@ TEST(CudaApi, HasTheToolkitsValues) {
   EXPECT_EQ(cuda::accessReadWrite, int(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
   EXPECT_EQ(cuda::launchOverlaps,
             int(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION));
+  EXPECT_EQ(cuda::captureOfThread, int(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   EXPECT_EQ(cuda::granularityMinimum, int(CU_MEM_ALLOC_GRANULARITY_MINIMUM));
 }
 

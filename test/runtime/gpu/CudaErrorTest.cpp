@@ -1,5 +1,6 @@
 // What goes wrong with a device, and what is said then.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/session/Session.h"
 #include "test/runtime/gpu/FakeCuda.h"
 
 namespace tfc::rt::test {
@@ -90,8 +91,8 @@ TEST(CudaErrors, AvoidsWhatItIsToldTo) {
   setenv("TFC_CUDA_AVOID", "cubin,coffee", 1);
   std::string fault = faultOf("cuda_decoder", "");
   unsetenv("TFC_CUDA_AVOID");
-  expectContains(fault, "TFC_CUDA_AVOID: expected names out of cubin with "
-                        "commas between, got \"coffee\"");
+  expectContains(fault, "TFC_CUDA_AVOID: expected names out of cubin, "
+                        "spare, graphs with commas between, got \"coffee\"");
 }
 
 TEST(CudaErrors, LibrariesWithoutAProgramForIt) {
@@ -132,6 +133,71 @@ TEST(CudaErrors, SaysWhatHadNoMemory) {
       EXPECT_EQ(fault, "") << one.failure;
     }
   }
+}
+
+/// A copy of tokens fails as one of logits does, and a buffer for them.
+TEST(CudaErrors, SaysThatTokensDidNotCome) {
+  struct Case {
+    const char *failure, *message;
+  };
+  for (Case one : {Case{"fail=cuMemcpyDtoHAsync:1",
+                        "expected cuMemcpyDtoHAsync to download the greatest "
+                        "columns of output 1, got error 999"},
+                   {"fail=cuMemcpyDtoHAsync:2", "the greatest columns"},
+                   {"fail=cuMemcpyDtoHAsync:3", "the greatest columns"}}) {
+    FakeCuda driver(one.failure);
+    auto model = loadCuda("cuda_chooses", FakeWeights(1), "cuda");
+    ASSERT_TRUE(model) << messageOf(model);
+    expectContains(
+        messageOf(generate(**model, prompt, 4, std::vector<int64_t>())),
+        one.message);
+  }
+}
+
+/// Each call for a graph, the first three times: three sequences, of which each
+/// step has fewer, are three graphs.
+TEST(CudaErrors, SaysThatAGraphWasNotMade) {
+  struct Case {
+    const char *function, *message;
+  };
+  auto faultOfMany = [](const std::string &settings) {
+    FakeCuda driver(settings);
+    auto model = loadCuda("cuda_chooses", FakeWeights(1), "cuda");
+    EXPECT_TRUE(model) << messageOf(model);
+    auto session = Session::create(**model, {});
+    EXPECT_TRUE(session) << messageOf(session);
+    RequestOptions options;
+    options.eos.emplace();
+    const std::vector<int64_t> tokens = {7, 8};
+    for (int64_t count : {4, 7, 10}) {
+      EXPECT_TRUE((*session)->add({tokens.data(), 2}, {}, count, options));
+    }
+    Status status;
+    while (status && (*session)->numSequences() > 0) {
+      status = (*session)->step();
+    }
+    return status ? std::string() : status.error().message;
+  };
+  EXPECT_EQ(faultOfMany(""), "");
+  for (Case one :
+       {Case{"cuStreamBeginCapture", "cuStreamBeginCapture to capture a step"},
+        {"cuStreamEndCapture", "cuStreamEndCapture to capture a step"},
+        {"cuGraphInstantiateWithFlags",
+         "cuGraphInstantiateWithFlags to make a graph of a step"},
+        {"cuGraphLaunch", "cuGraphLaunch to launch the kernels of a step"},
+        {"cuGraphDestroy", "cuGraphDestroy to give back what was captured"}}) {
+    for (int number = 1; number <= 3; ++number) {
+      expectContains(faultOfMany(concat("fail=", one.function, ":", number)),
+                     concat("expected ", one.message, ", got error "));
+    }
+    EXPECT_EQ(faultOfMany(concat("fail=", one.function, ":100")), "");
+    setenv("TFC_CUDA_AVOID", "graphs", 1);
+    std::string without = faultOfMany(concat("fail=", one.function, ":1"));
+    unsetenv("TFC_CUDA_AVOID");
+    EXPECT_EQ(without, "");
+  }
+  // On the way out nobody is told.
+  EXPECT_EQ(faultOfMany("fail=cuGraphExecDestroy:1"), "");
 }
 
 /// Whichever push of the context fails, the driver's word for it is the error,
@@ -238,10 +304,36 @@ TEST(CudaErrors, NamesAKernelThatStrays) {
   expectContains(fault, "byte 4096 of an allocation of 256 (line ");
 }
 
+/// Buffers have more than a step is lent, where nobody sees a kernel that goes
+/// a little too far; without, the first byte is noticed, of a read too.
+TEST(CudaErrors, NamesAKernelThatGoesALittleTooFar) {
+  struct Case {
+    const char *variant, *kernel;
+    int bytes; // that were lent
+  };
+  // 3 tokens and 2 items, of 4 floats; 3 rows of 32.
+  for (Case one : {Case{"cuda_behind", "fake_behind", 80},
+                   {"cuda_reads_behind", "fake_read_behind", 80},
+                   {"cuda_behind_logits", "fake_behind_logits", 384}}) {
+    FakeCuda driver;
+    EXPECT_EQ(faultOf(one.variant, "cuda"), "");
+    setenv("TFC_CUDA_AVOID", "spare", 1);
+    std::string fault = faultOf(one.variant, "cuda");
+    std::string good = faultOf("cuda_decoder", "cuda");
+    unsetenv("TFC_CUDA_AVOID");
+    EXPECT_EQ(good, "");
+    expectContains(fault, concat(": kernel ", one.kernel,
+                                 ", block 0, thread 0: "
+                                 "access of 4 bytes at address 0x"));
+    expectContains(fault, concat("byte ", one.bytes, " of an allocation of ",
+                                 one.bytes, " (line "));
+  }
+}
+
 TEST(CudaErrors, RefusesAKernelThatIsNotThere) {
   FakeCuda driver;
   expectContains(faultOf("cuda_unnumbered", "cuda"),
-                 ": entry step: expected a kernel below 8, got 8");
+                 ": entry step: expected a kernel below 11, got 11");
 }
 
 /// What a host does with a device's pointer ends the process, here as there.

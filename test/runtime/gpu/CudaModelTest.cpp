@@ -2,6 +2,7 @@
 // that grow and are shared, sessions, beams, sources of encoder-decoders.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/gpu/CudaContext.h"
+#include "runtime/gpu/CudaGraphs.h"
 #include "runtime/src/choose/Decoding.h"
 #include "runtime/src/session/Session.h"
 #include "runtime/src/step/Engine.h"
@@ -134,6 +135,176 @@ TEST_P(CudaGenerate, SessionsAndForksEqualTheCpus) {
 }
 INSTANTIATE_TEST_SUITE_P(All, CudaGenerate,
                          testing::Values("cuda_decoder", "cuda_window"));
+
+/// Where the device chooses, logits stay there: the host gets the tokens, those
+/// of the CPU.
+TEST(CudaGreatest, TokensAreTheDevices) {
+  FakeCuda driver;
+  FakeWeights weights(7);
+  auto run = [&](const char *program, uint32_t numLogProbabilities) {
+    auto model = loadCuda("cuda_chooses", weights, program);
+    EXPECT_TRUE(model) << messageOf(model);
+    auto session = Session::create(**model, {});
+    EXPECT_TRUE(session) << messageOf(session);
+    RequestOptions options;
+    options.eos.emplace();
+    options.numLogProbabilities = numLogProbabilities;
+    std::vector<int64_t> tokens;
+    const std::vector<int64_t> prompts[] = {{7, 8, 9, 10, 11}, {12}, {9, 9}};
+    for (int step = 0; step < 8; ++step) {
+      if (step < 3) {
+        auto id = (*session)->add(
+            {prompts[step].data(), int64_t(prompts[step].size())}, {}, 6,
+            options);
+        EXPECT_TRUE(id) << messageOf(id);
+      }
+      Status status = (*session)->step();
+      EXPECT_TRUE(status) << messageOf(status);
+      EXPECT_EQ((*session)->logits() == nullptr, numLogProbabilities == 0);
+      for (const tfc_new_token &token : (*session)->newTokens()) {
+        tokens.push_back(token.token);
+      }
+    }
+    EXPECT_EQ(tokens.size(), 18U);
+    return tokens;
+  };
+  std::vector<int64_t> expected = run("cpu", 1);
+  EXPECT_EQ(run("cpu", 0), expected);
+  EXPECT_EQ(run("cuda", 1), expected);
+  EXPECT_EQ(run("cuda", 0), expected);
+}
+
+/// Tokens of sessions whose steps come again, and of such as do not: sequences
+/// come and go, blocks are added, a cache's window gives some back.
+std::vector<int64_t> tokensOfMany(const Model &model) {
+  auto session = Session::create(model, {});
+  EXPECT_TRUE(session) << messageOf(session);
+  RequestOptions options;
+  options.eos.emplace();
+  std::vector<int64_t> tokens;
+  const std::vector<int64_t> prompts[] = {{7, 8, 9}, {12}, {9, 9}};
+  for (int step = 0; step < 3 || (*session)->numSequences() > 0; ++step) {
+    if (step < 3) {
+      auto id =
+          (*session)->add({prompts[step].data(), int64_t(prompts[step].size())},
+                          {}, 11 - 4 * step, options);
+      EXPECT_TRUE(id) << messageOf(id);
+    }
+    Status status = (*session)->step();
+    EXPECT_TRUE(status) << messageOf(status);
+    for (const tfc_new_token &token : (*session)->newTokens()) {
+      tokens.push_back(token.token);
+    }
+  }
+  return tokens;
+}
+
+/// Steps that come again are graphs, whose kernels read what is new in the
+/// tables: tokens, blocks, places.
+TEST(CudaGraphs, GiveWhatLaunchesGive) {
+  FakeWeights weights(7);
+  for (const char *variant : {"cuda_decoder", "cuda_chooses", "cuda_window"}) {
+    SCOPED_TRACE(variant);
+    FakeCuda driver;
+    auto cpu = loadCuda(variant, weights, "cpu");
+    auto graphs = loadCuda(variant, weights, "cuda");
+    setenv("TFC_CUDA_AVOID", "graphs", 1);
+    auto launches = loadCuda(variant, weights, "cuda");
+    unsetenv("TFC_CUDA_AVOID");
+    ASSERT_TRUE(cpu && graphs && launches);
+    std::vector<int64_t> expected = tokensOfMany(**cpu);
+    EXPECT_EQ(expected.size(), 21U);
+    EXPECT_EQ(tokensOfMany(**graphs), expected);
+    EXPECT_EQ(tokensOfMany(**launches), expected);
+  }
+}
+
+/// Of words that came before a graph is launched, and nothing else is.
+TEST(CudaGraphs, AreMadeWhenAStepComesAgain) {
+  FakeCuda driver;
+  auto context = CudaContext::open(0);
+  ASSERT_TRUE(context) << messageOf(context);
+  CudaScope scope(**context);
+  cuda::StreamHandle stream = nullptr;
+  ASSERT_EQ((*context)->functions().cuStreamCreate(&stream, 1), 0);
+  {
+    CudaGraphs graphs(**context);
+    int numRuns = 0;
+    auto run = [&](StepWords words, int32_t returns = TFC_STATUS_DONE) {
+      auto code = graphs.run(std::move(words), stream, [&] {
+        ++numRuns;
+        return returns;
+      });
+      EXPECT_TRUE(code) << messageOf(code);
+      return code ? *code : -1;
+    };
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(run({1, 2}), TFC_STATUS_DONE);
+      EXPECT_EQ(run({1, 3}), TFC_STATUS_DONE);
+    }
+    EXPECT_EQ(numRuns, 4) << "twice each";
+    // What does not end is no graph, and comes as it is.
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_EQ(run({4}, TFC_STATUS_STOPPED), TFC_STATUS_STOPPED);
+    }
+    EXPECT_EQ(numRuns, 8);
+    // Those that did not come for long are forgotten.
+    for (uint64_t i = 0; i < 100; ++i) {
+      run({5, i});
+    }
+    numRuns = 0;
+    run({1, 2});
+    EXPECT_EQ(numRuns, 1);
+    run({5, 99});
+    run({5, 99});
+    EXPECT_EQ(numRuns, 2);
+  }
+  EXPECT_EQ((*context)->functions().cuStreamDestroy(stream), 0);
+}
+
+/// Every word of a step that an entry may read makes another graph.
+TEST(CudaGraphs, AreOfEveryNumberOfAStep) {
+  tfc_entry_v0 entry{};
+  entry.n_caches = entry.n_inputs = entry.n_outputs = 1;
+  tfc_host_v0 host{};
+  void *cache = nullptr, *output = nullptr;
+  const void *input = nullptr;
+  tfc_step_v0 step{};
+  step.struct_size = sizeof(step);
+  step.host = &host;
+  step.caches = &cache;
+  step.inputs = &input;
+  step.outputs = &output;
+  const StepWords plain = readWords(entry, step);
+  EXPECT_EQ(readWords(entry, step), plain);
+  // All of the struct, but what is the host's: its size, its arrays and itself.
+  auto *words = reinterpret_cast<uint64_t *>(&step);
+  size_t numOthers = 0;
+  for (size_t i = 0; i < sizeof(step) / sizeof(*words); ++i) {
+    auto *field = reinterpret_cast<char *>(words + i);
+    auto is = [&](const auto &member) {
+      return field == reinterpret_cast<const char *>(&member);
+    };
+    if (is(step.struct_size) || is(step.host) || is(step.caches) ||
+        is(step.inputs) || is(step.outputs) || is(step.head_rows) ||
+        is(step.adapters)) {
+      continue;
+    }
+    ++words[i];
+    EXPECT_NE(readWords(entry, step), plain) << "word " << i;
+    --words[i];
+    ++numOthers;
+  }
+  EXPECT_EQ(numOthers, 14U);
+  host.n_workers = 1;
+  EXPECT_NE(readWords(entry, step), plain);
+  host.n_workers = 0;
+  for (void **address : {&cache, &output, const_cast<void **>(&input)}) {
+    *address = &host;
+    EXPECT_NE(readWords(entry, step), plain);
+    *address = nullptr;
+  }
+}
 
 /// With a forced token all beams go on from the prompt: blocks that nobody has
 /// written would be NaN here.

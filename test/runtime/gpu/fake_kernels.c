@@ -47,3 +47,14 @@ KERNEL(fake_write_logits) {
 
 /* Writes behind the workspace. */
 KERNEL(fake_stray) { ((volatile float *)step->workspace)[1 << 10] = 1; }
+
+/* The first float behind what fake_module.c asks for. */
+#define BEHIND (step->n_tokens + step->n_items) * D
+
+KERNEL(fake_behind) { ((volatile float *)step->workspace)[BEHIND] = 1; }
+
+KERNEL(fake_read_behind) { (void)((volatile float *)step->workspace)[BEHIND]; }
+
+KERNEL(fake_behind_logits) {
+  ((volatile float *)step->outputs[1])[step->n_rows * VOCAB] = 1;
+}

@@ -10,6 +10,13 @@
 /* What may be wrong with a step: a kernel writes where there is nothing; the
  * host follows a device's pointer; there is no such kernel. */
 enum { FAKE_FAULT_STRAY = 1, FAKE_FAULT_FOLLOW = 2, FAKE_FAULT_NUMBER = 3 };
+/* A kernel does the same to the first bytes behind what it was lent: writes
+ * them behind the workspace, reads them there, or writes them behind logits. */
+enum {
+  FAKE_FAULT_BEHIND = 4,
+  FAKE_FAULT_READ_BEHIND = 5,
+  FAKE_FAULT_OUTPUT = 6
+};
 
 enum {
   EMBED_KERNEL,
@@ -20,6 +27,9 @@ enum {
   START_KERNEL,
   LOGITS_KERNEL,
   STRAY_KERNEL,
+  BEHIND_KERNEL,
+  READ_BEHIND_KERNEL,
+  OUTPUT_KERNEL,
   N_KERNELS
 };
 
@@ -29,7 +39,9 @@ enum {
       E("fake_attend", {4, 1, 1}, 0), E("fake_write_cross", {1, 1, 1}, 0),     \
       E("fake_write_hidden", {1, 1, 1}, 0),                                    \
       E("fake_write_start", {1, 1, 1}, 0),                                     \
-      E("fake_write_logits", {1, 1, 1}, 0), E("fake_stray", {1, 1, 1}, 0)
+      E("fake_write_logits", {1, 1, 1}, 0), E("fake_stray", {1, 1, 1}, 0),     \
+      E("fake_behind", {1, 1, 1}, 0), E("fake_read_behind", {1, 1, 1}, 0),     \
+      E("fake_behind_logits", {1, 1, 1}, 0)
 
 /* No machine's binary, so that hosts fall back to the text. */
 static const char fake_cubin[] = "\177ELF, but of no machine";
@@ -73,7 +85,12 @@ static int32_t launch_step(const tfc_step_v0 *step, const tfc_entry_v0 *entry,
     LAUNCH(ATTEND_KERNEL, (step->n_items + 3) / 4);
   }
   if (fault) {
-    LAUNCH(fault == FAKE_FAULT_STRAY ? STRAY_KERNEL : N_KERNELS, 1);
+    LAUNCH(fault == FAKE_FAULT_STRAY         ? STRAY_KERNEL
+           : fault == FAKE_FAULT_BEHIND      ? BEHIND_KERNEL
+           : fault == FAKE_FAULT_READ_BEHIND ? READ_BEHIND_KERNEL
+           : fault == FAKE_FAULT_OUTPUT      ? OUTPUT_KERNEL
+                                             : N_KERNELS,
+           1);
   }
   if (entry->n_caches > 1 && !is_causal && entry->n_outputs == 1) {
     LAUNCH(CROSS_KERNEL, 1);

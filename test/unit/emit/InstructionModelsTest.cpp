@@ -343,7 +343,7 @@ TEST(InstructionModels, bytesOfTheFirstHaveNoSign) {
             0x80000000 | (static_cast<uint32_t>(-253) & 0xffff));
 }
 
-/// By the manual's formula: qemu and machines are test/aarch64's.
+/// By the manual's formula: qemu and machines are test/cross's.
 TEST(InstructionModels, bytesOfNeonHaveSigns) {
   if (!hasFeature("fma")) {
     GTEST_SKIP() << "expected a machine of x86-64-v3";

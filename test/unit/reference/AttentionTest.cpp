@@ -486,6 +486,54 @@ TEST(Attention, SparseBlocksAreTheFirstTheNeighboursAndTheLast) {
   EXPECT_EQ(sparseTerm(shape, 320, 128, 11 * 64 + 1), none);
 }
 
+TEST(Attention, BlocksThatAreNearAreACircle) {
+  AttentionShape shape;
+  shape.sparseBlock = 4;
+  shape.blocksBefore = 1;
+  shape.blocksAfter = 1;
+  auto seenBy = [&](int64_t query, int64_t keys) {
+    std::vector<double> times;
+    for (int64_t key = 0; key < keys; key += 4) {
+      times.push_back(std::exp(sparseTerm(shape, query, key, keys)));
+    }
+    return times;
+  };
+  using Times = std::vector<double>;
+  EXPECT_EQ(seenBy(0, 17), (Times{1, 1, 0, 0, 1}));
+  EXPECT_EQ(seenBy(9, 17), (Times{0, 1, 1, 1, 0}));
+  EXPECT_EQ(seenBy(16, 17), (Times{1, 0, 0, 1, 1}));
+  // Of three all are near, of two the other one is on both sides, and one is
+  // seen once.
+  EXPECT_EQ(seenBy(3, 12), (Times{1, 1, 1}));
+  EXPECT_DOUBLE_EQ(seenBy(3, 8)[1], 2);
+  EXPECT_DOUBLE_EQ(seenBy(4, 5)[0], 2);
+  EXPECT_EQ(seenBy(4, 5)[1], 1);
+  EXPECT_EQ(seenBy(3, 4), (Times{1}));
+  // A spectator is of the last block.
+  EXPECT_EQ(seenBy(39, 17), seenBy(16, 17));
+  shape.blocksAfter = 0;
+  EXPECT_EQ(seenBy(0, 17), (Times{1, 0, 0, 0, 1}));
+  EXPECT_EQ(seenBy(9, 17), (Times{0, 1, 1, 0, 0}));
+  EXPECT_EQ(seenBy(3, 8), (Times{1, 1}));
+}
+
+TEST(Attention, CausalBlocksEndAtTheToken) {
+  // Scores are equal: means of the values that each of seven tokens sees.
+  Program program(Program::step(R"(
+    %q = arith.constant dense<0.0> : tensor<7x1xf32>
+    %v = arith.constant dense<[[1.0], [2.0], [4.0], [8.0], [16.0], [32.0],
+                               [64.0]]> : tensor<7x1xf32>
+    %y = transformer.attention %q, %q, %v, %cache[%c0], %batch causal heads 1
+      {scale = 1.0 : f64, sparse_block = 2, blocks_before = 1, blocks_after = 0}
+      : tensor<7x1xf32>, tensor<7x1xf32>, tensor<7x1xf32>,
+        !transformer.cache<layers = 1, kv_heads = 1, head_dim = 1>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<7x1xf32>
+    })"));
+  expectNear(program.run(tokens(7))["y"],
+             {1, 1.5, 7.0 / 3, 15.0 / 4, 28.0 / 3, 15, 112.0 / 3});
+}
+
 TEST(Attention, ScaleFallsWithTheLayer) {
   // 4 ln 3 by scale 1/2 and layer 1: the weights are again 3 to 1.
   const char *body = R"(

@@ -453,6 +453,29 @@ TEST(RowOps, IdsBeyondATableHaveOneOfItsRows) {
   expectMatrix(y, 3, 2, {1, 2, 3, 4, 3, 4});
 }
 
+TEST(RowOps, IdsInTurnsHaveTheRowOfTheirTurn) {
+  Step step = tokens(4);
+  step.inputs["ids"] = {1, 2, 5, 7};
+  Matrix y = valueOf(R"(
+    %table = arith.constant dense<[[9.0, 8.0], [1.0, 2.0], [3.0, 4.0]]>
+      : tensor<3x2xf32>
+    %y = transformer.embedding %ids, %table every 2
+      : tensor<?xi32>, tensor<3x2xf32>)",
+                     "tensor<?x2xf32>", step);
+  expectMatrix(y, 4, 2, {9, 8, 1, 2, 3, 4, 9, 8});
+}
+
+TEST(RowOps, JoinColumnsPutsRowsSideBySide) {
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+    %z = arith.constant dense<[[5.0], [6.0]]> : tensor<2x1xf32>
+    %y = transformer.join_columns %z, %x, %z
+      : (tensor<2x1xf32>, tensor<2x2xf32>, tensor<2x1xf32>)
+        -> tensor<2x4xf32>)",
+                     "tensor<2x4xf32>");
+  expectMatrix(y, 2, 4, {5, 1, 2, 5, 6, 3, 4, 6});
+}
+
 TEST(RowOps, ResultsOfSixteenBitsAreRoundedOnce) {
   // 257 lies between two numbers of bf16, 256 and 258; their sum is one.
   Matrix y = valueOf(R"(

@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"op\": \"dense\"", "\"op\": \"dens\""}},
              "s.json:29:14: /heads/pooler/steps/1/op: expected take, dense, "
              "norm, logits, split, act, pool, scale, adaptive_logits, "
-             "activation_unit, truncate or l2_normalize "
+             "activation_unit, probe, truncate or l2_normalize "
              "(did you mean \"dense\"?), got \"dens\" [TFC004]\n"}),
     nameOf);
 
@@ -229,6 +229,17 @@ INSTANTIATE_TEST_SUITE_P(
              "\"layer_input\" is the last sublayer, without parallel, "
              "post_norm, post_scale and residual (it is added to streams that "
              "the layer does not compute), got another [TFC026]\n"},
+        Case{"ParallelPartsInTurn",
+             encoderSpec,
+             {{"\"layers\": {",
+               "\"streams\": {\"kind\": \"reversible\"}, \"layers\": {"},
+              {"\"placement\": \"post\"", "\"placement\": \"parallel\""}},
+             "s.json:6:14: /encoder/final_norm: warning: expected a final "
+             "norm (every layer has its norms in front), got nothing; "
+             "\"none\" says that there is none [TFC026]\ns.json:15:16: "
+             "/encoder/streams: expected no sublayer that is parallel to "
+             "another (each reads the stream that the one before is added "
+             "to), got one [TFC026]\n"},
         Case{"AllHiddenOfStreams",
              decoderSpec,
              {{"\"layers\": {",

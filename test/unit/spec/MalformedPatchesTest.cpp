@@ -11,6 +11,76 @@ static std::pair<std::string, std::string> patches(const std::string &more) {
   return {segments, "\"patches\": {\"width\": 5}" + more + ",\n"};
 }
 
+static const std::string probe =
+    "{\"op\": \"probe\", \"name\": \"map\", \"norm\": {\"$def\": "
+    "\"norm\"}, \"width\": 5, \"act\": \"gelu\"}";
+
+INSTANTIATE_TEST_SUITE_P(
+    Probes, MalformedSpec,
+    testing::Values(
+        Case{"BehindATake",
+             encoderSpec,
+             {{"{\"op\": \"dense\", \"name\": \"dense\", \"out\": 12, "
+               "\"act\": \"tanh\"}",
+               probe}},
+             "s.json:29:7: /heads/pooler/steps/1: expected one take or pool "
+             "from the stack to the result, got another [TFC036]\n"},
+        Case{"OfSharedKeys",
+             encoderSpec,
+             {{"{\"op\": \"take\", \"at\": \"first\"}", probe},
+              {"\"num_heads\": 4", "\"num_heads\": 4, \"num_kv_heads\": 2"}},
+             "s.json:28:7: /heads/pooler/steps/0: expected as many key heads "
+             "as heads in the stack's attention (not supported by this tfc), "
+             "got 2 [TFC090]\n"},
+        Case{"WithoutPositions",
+             encoderSpec,
+             {{"{\"op\": \"take\", \"at\": \"first\"}", probe},
+              {"{\"kind\": \"learned\", \"rows\": 18, \"offset\": 2}",
+               "{\"kind\": \"none\"}"}},
+             "s.json:28:7: /heads/pooler/steps/0: expected an encoder with "
+             "attention and a \"position\" of its embeddings in front of a "
+             "probe (other stacks are not supported by this tfc), got another "
+             "stack [TFC090]\n"}),
+    nameOf);
+
+static const char *const norm = "\"decoder.final_norm\": \"{p}n\"";
+
+INSTANTIATE_TEST_SUITE_P(
+    Parts, MalformedSpec,
+    testing::Values(
+        Case{"OfAStem",
+             decoderSpec,
+             {{norm, "\"decoder.final_norm\": {\"parts\": [{\"rows\": 12}]}"}},
+             "s.json:34:29: /weights/map/decoder.final_norm: expected a key "
+             "that ends in .weight or .bias (\"parts\" are tensors), got a "
+             "stem [TFC058]\n"},
+        Case{"OfFewerRows",
+             decoderSpec,
+             {{norm, "\"decoder.final_norm.weight\": {\"parts\": [{\"tensor\": "
+                     "\"{p}n\", \"rows\": 5}]},\n\"decoder.final_norm.bias\": "
+                     "{\"parts\": [{\"rows\": 12}]}"}},
+             "s.json:34:46: /weights/map/decoder.final_norm.weight/parts: "
+             "expected parts of 12 rows together (those of "
+             "decoder.final_norm.weight), got 5 [TFC058]\n"},
+        Case{"BesideATensor",
+             decoderSpec,
+             {{norm,
+               "\"decoder.final_norm.weight\": {\"parts\": [{\"rows\": 12}], "
+               "\"tensor\": \"n\"},\n\"decoder.final_norm.bias\": "
+               "{\"tensor\": \"b\"}"}},
+             "s.json:34:62: /weights/map/decoder.final_norm.weight/tensor: "
+             "expected nothing beside \"parts\", got \"tensor\" [TFC058]\n"},
+        Case{"BeyondWhatIsStored",
+             decoderSpec,
+             {{norm,
+               "\"decoder.final_norm.weight\": {\"parts\": [{\"tensor\": "
+               "\"n\", \"rows\": 12, \"first_row\": 1, \"stored_rows\": "
+               "12}]},\n\"decoder.final_norm.bias\": {\"tensor\": \"b\"}"}},
+             "s.json:34:47: /weights/map/decoder.final_norm.weight/parts/0: "
+             "expected rows within \"stored_rows\" (12), got 12 from row 1 "
+             "[TFC058]\n"}),
+    nameOf);
+
 INSTANTIATE_TEST_SUITE_P(
     Patches, MalformedSpec,
     testing::Values(

@@ -5,6 +5,54 @@
 INSTANTIATE_TEST_SUITE_P(
     Positions, MalformedSpec,
     testing::Values(
+        Case{"AxialWithoutAxes",
+             encoderSpec,
+             {{"\"learned\", \"rows\": 18, \"offset\": 2", "\"axial\""}},
+             "s.json:9:19: /encoder/embeddings/position/dims: expected "
+             "\"dims\" (of each axis, how many places it has and how wide "
+             "their rows are), got nothing [TFC004]\ns.json:9:19: "
+             "/encoder/embeddings/position/shape: expected \"shape\" (of "
+             "each axis, how many places it has and how wide their rows "
+             "are), got nothing [TFC004]\n"},
+        Case{"AxialWithRows",
+             encoderSpec,
+             {{"\"learned\", \"rows\": 18, \"offset\": 2",
+               "\"axial\", \"rows\": 18, \"shape\": [4, 4], \"dims\": [5, "
+               "7], \"ids\": \"from_mask\""}},
+             "s.json:9:45: /encoder/embeddings/position/rows: expected no "
+             "\"rows\" (kind is \"axial\"), got 18 [TFC024]\ns.json:9:89: "
+             "/encoder/embeddings/position/ids: expected \"arange\" (kind "
+             "is \"axial\"), got \"from_mask\" [TFC024]\n"},
+        Case{"AxialOfAnotherWidth",
+             encoderSpec,
+             {{"\"learned\", \"rows\": 18, \"offset\": 2",
+               "\"axial\", \"shape\": [4, 4], \"dims\": [5, 6]"}},
+             "s.json:9:62: /encoder/embeddings/position/dims: expected "
+             "numbers that make 12 together (how wide rows are), got 11 "
+             "[TFC024]\n"},
+        Case{"AxialWithAWidthTooMany",
+             encoderSpec,
+             {{"\"learned\", \"rows\": 18, \"offset\": 2",
+               "\"axial\", \"shape\": [4, 4], \"dims\": [4, 4, 4]"}},
+             "s.json:9:62: /encoder/embeddings/position/dims: expected 2 "
+             "numbers (\"shape\" has as many), got 3 [TFC024]\n"},
+        Case{"AxialWithTooFewPlaces",
+             encoderSpec,
+             {{"\"learned\", \"rows\": 18, \"offset\": 2",
+               "\"axial\", \"shape\": [3, 5], \"dims\": [5, 7]"}},
+             "s.json:9:46: /encoder/embeddings/position/shape: expected "
+             "at least 16 places (max_positions), got 15 [TFC020]\n"},
+        Case{"AxialWithTooManyPlaces",
+             encoderSpec,
+             {{"\"learned\", \"rows\": 18, \"offset\": 2",
+               "\"axial\", \"shape\": [268435456, 2], \"dims\": [5, 7]"}},
+             "s.json:9:46: /encoder/embeddings/position/shape: expected "
+             "at most 268435456 places in all, got more [TFC024]\n"},
+        Case{"AxesOfALearnedTable",
+             encoderSpec,
+             {{"\"offset\": 2", "\"offset\": 2, \"shape\": [4, 4]"}},
+             "s.json:9:73: /encoder/embeddings/position/shape: expected "
+             "no \"shape\" (kind is not \"axial\"), got an array [TFC024]\n"},
         Case{"DecoderMissing",
              encoderDecoderSpec,
              {{"\"decoder\": {\n    \"emb", "\"decoders\": {\n    \"emb"}},

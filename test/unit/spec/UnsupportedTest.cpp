@@ -92,19 +92,35 @@ INSTANTIATE_TEST_SUITE_P(
             "s.json:51:14: /outputs/label: expected rows of all tokens (of an "
             "encoder with a decoder, taken ones are not supported by this "
             "tfc), got \"cls\" [TFC090]\n"},
-        Case{"AxialUnsupported",
+        Case{"HashesUnsupported",
              encoderSpec,
-             {{"\"kind\": \"learned\"", "\"kind\": \"axial\""}},
-             "s.json:9:28: /encoder/embeddings/position/kind: expected "
-             "learned, sinusoid or none (axial is not supported by this tfc), "
-             "got \"axial\" [TFC090]\n"},
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"sparse\": {\"kind\": \"lsh\"},"}},
+             "s.json:20:53: /encoder/layers/block/attn/sparse/kind: expected "
+             "block or chunk_local (lsh is not supported by this tfc), got "
+             "\"lsh\" [TFC090]\n"},
+        Case{"LocalBlocksAhead",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"sparse\": {\"kind\": \"chunk_local\", "
+               "\"block\": 2, \"before\": 1, \"after\": 1}"}},
+             "s.json:12:118: /decoder/layers/block/attn/sparse/after: "
+             "expected 0 (a decoder does not look ahead), got 1 [TFC090]\n"},
+        Case{"ReversiblePair",
+             encoderDecoderSpec,
+             {{"\"decoder\": {\n    \"emb",
+               "\"decoder\": {\n    \"streams\": {\"kind\": "
+               "\"reversible\"}, \"emb"}},
+             "s.json:26:16: /decoder/streams: expected none (streams that "
+             "are side by side at the end are not supported by this tfc "
+             "in an encoder_decoder), got an object [TFC090]\n"},
         Case{"StepUnsupported",
              encoderSpec,
              {{"{\"op\": \"take\", \"at\": \"first\"}",
                "{\"op\": \"softmax\"}"}},
              "s.json:28:14: /heads/pooler/steps/0/op: expected take, dense, "
              "norm, logits, split, act, pool, scale, adaptive_logits, "
-             "activation_unit, truncate or l2_normalize "
+             "activation_unit, probe, truncate or l2_normalize "
              "(softmax is not supported by this tfc), got \"softmax\" "
              "[TFC090]\n"},
         Case{

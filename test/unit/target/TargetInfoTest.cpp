@@ -221,6 +221,52 @@ TEST(TargetInfo, everyArmIsOneLevel) {
   EXPECT_EQ(TargetInfo::findProgram("armv8-a")->machine, Machine::Aarch64);
 }
 
+TEST(TargetInfo, aRiscvHasVectorsOfSomeLength) {
+  constexpr uint64_t v = TFC_FEATURE_RISCV_V,
+                     long256 = TFC_FEATURE_RISCV_ZVL256B,
+                     long512 = TFC_FEATURE_RISCV_ZVL512B;
+  for (auto [name, features] :
+       {std::pair<llvm::StringRef, uint64_t>{"rv64gcv", v},
+        {"rv64gcv+zvl256b", v | long256},
+        {"rv64gcv+zvl512b", v | long256 | long512},
+        {"spacemit-x60", v | long256},
+        {"sifive-x280", v | long256 | long512},
+        {"sifive-p670", v}}) {
+    TargetInfo target = parse("cpu:" + name.str());
+    EXPECT_EQ(target.machine, Machine::Riscv64);
+    EXPECT_EQ(target.triple(), "riscv64-unknown-linux-gnu");
+    EXPECT_EQ(target.features, features) << name.str();
+    EXPECT_TRUE(target.needsModels());
+    // No program multiplies bytes by instructions of their own.
+    EXPECT_EQ(target.fastAt(Factors::Int8).programName(), target.name);
+    TargetInfo emulated = target.emulated();
+    EXPECT_TRUE(emulated.runsHere());
+    EXPECT_EQ(emulated.programName(), target.name + "-emulated");
+  }
+  EXPECT_EQ(parse("cpu:spacemit-x60").programName(), "rv64gcv+zvl256b");
+  EXPECT_EQ(parse("cpu:sifive-p670").microarchitecture, "sifive-p670");
+}
+
+TEST(TargetInfo, aMacIsAnArmWithAnotherFile) {
+  TargetInfo target = parse("cpu:apple-m1");
+  EXPECT_EQ(target.machine, Machine::AppleSilicon);
+  EXPECT_EQ(target.triple(), "arm64-apple-macosx11.0.0");
+  EXPECT_EQ(target.programName(), "armv8-a");
+  TargetInfo bytes = target.fastAt(Factors::Int8);
+  EXPECT_EQ(bytes.programName(), "armv8-a+dotprod");
+  EXPECT_EQ(bytes.machine, Machine::AppleSilicon);
+  EXPECT_FALSE(bytes.needsModels());
+  EXPECT_FALSE(target.runsHere());
+  EXPECT_EQ(target.emulated().triple(), parse("cpu").triple());
+  // As a module's attribute says it.
+  TargetInfo said = *TargetInfo::findProgram("armv8-a");
+  said.tuneFor("apple-m2");
+  EXPECT_EQ(said.machine, Machine::AppleSilicon);
+  said = *TargetInfo::findProgram("armv8-a-emulated");
+  said.tuneFor("apple-m2");
+  EXPECT_EQ(said.triple(), parse("cpu").triple());
+}
+
 TEST(TargetInfo, anArmWithProductsOfBytes) {
   TargetInfo target = parse("cpu:armv8-a+dotprod");
   EXPECT_EQ(target.machine, Machine::Aarch64);
@@ -251,7 +297,8 @@ TEST(TargetInfo, anEmulatedArmIsOfThisMachine) {
 
 TEST(TargetInfo, aLibraryIsOfOneKindOfMachine) {
   std::string expected = "expected --target to name one kind of machine (a "
-                         "library is of x86-64 or of aarch64), got ";
+                         "library is of x86-64, of aarch64, of riscv64 or of "
+                         "Apple silicon), got ";
   EXPECT_EQ(parseError("cpu:armv8-a,cpu:x86-64-v4"),
             expected + "armv8-a and x86-64-v4 in cpu:armv8-a,cpu:x86-64-v4");
   EXPECT_EQ(parseError("cpu:x86-64-v3,cpu:x86-64-v4,cpu:neoverse-n1"),
@@ -260,6 +307,8 @@ TEST(TargetInfo, aLibraryIsOfOneKindOfMachine) {
   EXPECT_EQ(parseError("cpu:armv8-a,cuda"),
             expected + "armv8-a and the host code of sm_80 (x86-64) in "
                        "cpu:armv8-a,cuda");
+  EXPECT_EQ(parseError("cpu:rv64gcv,cpu:armv8-a"),
+            expected + "rv64gcv and armv8-a in cpu:rv64gcv,cpu:armv8-a");
   EXPECT_EQ(parseError("cpu:armv8-a,cpu:neoverse-n1"),
             "expected --target to name one machine of the level armv8-a (of "
             "two programs for the same instructions the runtime would not know "
@@ -309,9 +358,10 @@ TEST(TargetInfo, refusesWhatCannotRunIt) {
       "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
       "cpu:x86-64-v4+bf16, cpu:x86-64-v4+amx-bf16, cpu:x86-64-v3+avxvnni, "
       "cpu:x86-64-v4+vnni, cpu:x86-64-v4+amx-int8, "
-      "cpu:armv8-a, cpu:armv8-a+dotprod or LLVM's name of a CPU with AVX2, "
-      "FMA and F16C or of a "
-      "64-bit Arm, as cpu:znver4, or cuda or cuda:sm_80 (also sm_86, sm_87, "
+      "cpu:armv8-a, cpu:armv8-a+dotprod, cpu:rv64gcv, cpu:rv64gcv+zvl256b, "
+      "cpu:rv64gcv+zvl512b or LLVM's name of a CPU with AVX2, "
+      "FMA and F16C, of a 64-bit Arm or of a 64-bit RISC-V with V, as "
+      "cpu:znver4, or cuda or cuda:sm_80 (also sm_86, sm_87, "
       "sm_89, sm_90, sm_90a), "
       "got ";
   // No AVX2; 32 bits; nobody's name.
@@ -324,6 +374,10 @@ TEST(TargetInfo, refusesWhatCannotRunIt) {
   EXPECT_EQ(parseError("cpu:cortex-r82"), expected + "cpu:cortex-r82");
   EXPECT_EQ(parseError("cpu:armv8.6-a"), expected + "cpu:armv8.6-a");
   EXPECT_EQ(parseError("cpu:generic"), expected + "cpu:generic");
+  // No vectors; 32 bits.
+  EXPECT_EQ(parseError("cpu:sifive-u74"), expected + "cpu:sifive-u74");
+  EXPECT_EQ(parseError("cpu:sifive-e76"), expected + "cpu:sifive-e76");
+  EXPECT_EQ(parseError("cpu:rv64gc"), expected + "cpu:rv64gc");
   // Too old; needs a newer PTX; not a number; a program's name is no target.
   EXPECT_EQ(parseError("cuda:sm_75"), expected + "cuda:sm_75");
   EXPECT_EQ(parseError("cuda:sm_100"), expected + "cuda:sm_100");

@@ -30,10 +30,13 @@ TEST(Strategy, tilesFitTheRegistersAndItemsAreWholeTiles) {
         std::pair{"x86-64-v4+vnni", "znver4"}, std::pair{"armv8-a", ""},
         std::pair{"x86-64-v4+amx-bf16", ""},
         std::pair{"x86-64-v4+amx-int8", ""},
-        std::pair{"armv8-a", "neoverse-n1"},
-        std::pair{"armv8-a+dotprod", ""}}) {
+        std::pair{"armv8-a", "neoverse-n1"}, std::pair{"armv8-a+dotprod", ""},
+        std::pair{"rv64gcv", ""}, std::pair{"rv64gcv+zvl256b", ""},
+        std::pair{"rv64gcv+zvl512b", ""}}) {
     Strategy s = chooseStrategy(program, microarchitecture);
-    int64_t vectors = s.panel / s.lanes, registers = s.lanes == 16 ? 32 : 16;
+    // Of `lanes` floats.
+    bool isLong = llvm::StringRef(program).contains("zvl") || s.lanes == 16;
+    int64_t vectors = s.panel / s.lanes, registers = isLong ? 32 : 16;
     EXPECT_EQ(s.panel % s.lanes, 0) << program;
     // Sums, weights, a broadcast.
     EXPECT_LE(s.rows * vectors + vectors + 1, registers) << program;
@@ -42,6 +45,23 @@ TEST(Strategy, tilesFitTheRegistersAndItemsAreWholeTiles) {
     EXPECT_LE(s.blockBytes, s.nextBytes) << program;
     // The packed weights of a model serve all machines of a level.
     EXPECT_EQ(s.panel, chooseStrategy(program, "").panel) << microarchitecture;
+  }
+}
+
+/// Packed files of one serve the other, and so do cases of its tests.
+TEST(Strategy, riscvHasThePanelsOfX86) {
+  for (auto [program, same] : {std::pair{"rv64gcv", "x86-64-v3"},
+                               std::pair{"rv64gcv+zvl256b", "x86-64-v3"},
+                               std::pair{"rv64gcv+zvl512b", "x86-64-v4"}}) {
+    for (int64_t bits : {4, 8, 16, 32}) {
+      Strategy own = chooseStrategy(program, "", bits);
+      Strategy other = chooseStrategy(same, "", bits);
+      EXPECT_EQ(own.panel, other.panel) << program;
+      EXPECT_EQ(own.lanes, other.lanes) << program;
+      EXPECT_TRUE(own.isSigned) << program;
+      EXPECT_GE(own.turnRows, own.rows) << program;
+      EXPECT_EQ(own.rowBlock % own.rows, 0) << program;
+    }
   }
 }
 
