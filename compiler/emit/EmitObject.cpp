@@ -48,18 +48,7 @@ done:
   ret ptr %to
 }
 define void @bzero(ptr %to, i64 %size) #0 {
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %more = icmp ult i64 %i, %size
-  br i1 %more, label %body, label %done
-body:
-  %p = getelementptr i8, ptr %to, i64 %i
-  store i8 0, ptr %p
-  %next = add i64 %i, 1
-  br label %head
-done:
+  %same = call ptr @memset(ptr %to, i32 0, i64 %size)
   ret void
 }
 define ptr @memcpy(ptr %to, ptr %from, i64 %size) #0 {

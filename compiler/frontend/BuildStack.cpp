@@ -117,6 +117,7 @@ static int64_t findWindow(const spec::Stack &stack) {
           continue;
         }
         if (attn->sparse) {
+          // Of a decoder, whose blocks are those before.
           longest = std::max(longest,
                              (attn->sparse->before + 1) * attn->sparse->block);
           continue;

@@ -105,8 +105,8 @@ private:
   mlir::ImplicitLocOpBuilder b;
   mlir::SmallVector<mlir::Value> fields;
   mlir::Value layer, expert, begin, end, source, packed, start, count;
-  mlir::Value givenScales,
-      givenZeros; // of integers that are packed as they are
+  /// Of integers that are packed as they are.
+  mlir::Value givenScales, givenZeros;
 };
 
 } // namespace tfc::pack

@@ -7,14 +7,15 @@ using namespace tfc;
 using namespace tfc::huggingface;
 using spec::Json;
 
+static constexpr char kWhyCausal[] =
+    "a language model generates causally; the class without its head runs";
+
 bool huggingface::readCausal(Source &source, const Json &sides,
                              bool generates) {
   Config &config = source.config;
   if (!sides.find("is")) {
     if (generates) {
-      config.expectBoolean("is_causal", true,
-                           "a language model generates causally; the class "
-                           "without its head runs");
+      config.expectBoolean("is_causal", true, kWhyCausal);
       return true;
     }
     return config.boolean("is_causal", !config.isNull("is_causal"));
@@ -39,9 +40,7 @@ bool huggingface::readBothSides(Source &source, const Json &sides,
   }
   Config &config = source.config;
   if (generates) {
-    config.expectBoolean(key->text, false,
-                         "a language model generates causally; the class "
-                         "without its head runs");
+    config.expectBoolean(key->text, false, kWhyCausal);
     return false;
   }
   bool sees = !config.isNull(key->text) && config.boolean(key->text, false);

@@ -326,6 +326,15 @@ Value AttentionScore::roundedSlope(Value slope, Value position, Value scale) {
   return arith::MulFOp::create(b, term, scale);
 }
 
+/// `one` in each lane, where `like` has lanes.
+static Value spreadLike(ImplicitLocOpBuilder &b, Value like, Value one) {
+  auto vector = dyn_cast<VectorType>(like.getType());
+  return vector
+             ? vector::BroadcastOp::create(b, vector.clone(one.getType()), one)
+                   .getResult()
+             : one;
+}
+
 /// What is added to the score of what a query does not see. A sum with it
 /// is far below any score, and finite, so that no difference is a NaN.
 static constexpr double kUnseen = -1e30;
@@ -335,13 +344,7 @@ Value AttentionScore::sparseTerm(const ScoreRow &row, Value positions) {
   if (op.getBlocksBefore()) {
     return circleTerm(row, positions);
   }
-  Type type = positions.getType();
-  auto vector = dyn_cast<VectorType>(type);
-  auto spread = [&](Value one) -> Value {
-    return vector ? vector::BroadcastOp::create(b, vector.clone(one.getType()),
-                                                one)
-                  : one;
-  };
+  auto spread = [&](Value one) { return spreadLike(b, positions, one); };
   auto integer = [&](Value index) {
     return spread(arith::IndexCastOp::create(b, b.getI32Type(), index));
   };
@@ -376,12 +379,7 @@ Value AttentionScore::sparseTerm(const ScoreRow &row, Value positions) {
 /// Blocks are counted from the query's own on, around the circle: that is 0,
 /// the next one is 1, and the one before is the last.
 Value AttentionScore::circleTerm(const ScoreRow &row, Value positions) {
-  auto vector = dyn_cast<VectorType>(positions.getType());
-  auto spread = [&](Value one) -> Value {
-    return vector ? vector::BroadcastOp::create(b, vector.clone(one.getType()),
-                                                one)
-                  : one;
-  };
+  auto spread = [&](Value one) { return spreadLike(b, positions, one); };
   auto integer = [&](Value index) {
     return spread(arith::IndexCastOp::create(b, b.getI32Type(), index));
   };
@@ -422,12 +420,7 @@ Value AttentionScore::circleTerm(const ScoreRow &row, Value positions) {
 }
 
 Value AttentionScore::segmentTerm(const ScoreRow &row, Value types) {
-  auto vector = dyn_cast<VectorType>(types.getType());
-  auto spread = [&](Value one) -> Value {
-    return vector ? vector::BroadcastOp::create(b, vector.clone(one.getType()),
-                                                one)
-                  : one;
-  };
+  auto spread = [&](Value one) { return spreadLike(b, types, one); };
   Value isSame = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, types,
                                        spread(row.type));
   return arith::SelectOp::create(b, isSame, spread(row.same),

@@ -131,12 +131,12 @@ def _spectrogram(samples: np.ndarray, mels: int, size: int) -> np.ndarray:
         padded, _WINDOW)[::_HOP][:count]
     # Hann's window as long as the frame and one more.
     window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(_WINDOW) / _WINDOW)
-    logs = np.empty((mels, count))
+    logs, filters = np.empty((mels, count)), _filters(mels)
     for at in range(0, count, _BLOCK):
         power = np.abs(np.fft.rfft(frames[at:at + _BLOCK] * window,
                                    axis=1)) ** 2
         logs[:, at:at + _BLOCK] = np.log10(np.maximum(
-            _filters(mels) @ power.T, 1e-10))
+            filters @ power.T, 1e-10))
     logs = np.maximum(logs, logs.max() - 8)
     return ((logs + 4) / 4).astype(np.float32)
 

@@ -19,8 +19,7 @@ enum CudaAvoid : uint32_t {
   AvoidGraphs = 4 // of steps that come again: each is launched kernel by kernel
 };
 
-/// The names, in the order of the bits: "cubin", "spare",
-/// "graphs".
+/// The names, in the order of the bits: "cubin", "spare", "graphs".
 const std::vector<std::string> &avoidableNames();
 
 /// Of the environment's TFC_CUDA_AVOID, names with commas between; none where

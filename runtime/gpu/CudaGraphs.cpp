@@ -3,6 +3,7 @@
 #include "runtime/gpu/CudaGraphs.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tfc::rt {
 
@@ -16,33 +17,32 @@ static uint64_t wordOf(const void *address) {
 /// What `step` has in its order; of the host's own arrays what is in them. The
 /// list of head_rows is the host's, too, and programs of devices leave it
 /// alone.
-StepWords readWords(const tfc_entry_v0 &entry, const tfc_step_v0 &step) {
-  StepWords words = {wordOf(&entry),
-                     step.host->n_workers,
-                     wordOf(step.weights),
-                     wordOf(step.workspace),
-                     wordOf(step.block_table),
-                     uint64_t(step.n_tokens),
-                     uint64_t(step.n_sequences),
-                     wordOf(step.sequences),
-                     uint64_t(step.n_items),
-                     wordOf(step.items),
-                     uint64_t(step.n_rows),
-                     wordOf(step.rows),
-                     wordOf(step.device_step),
-                     uint64_t(step.n_head_rows),
-                     uint64_t(step.n_adapters),
-                     wordOf(step.greatest)};
-  for (uint32_t i = 0; i < entry.n_caches; ++i) {
-    words.push_back(wordOf(step.caches[i]));
-  }
-  for (uint32_t i = 0; i < entry.n_inputs; ++i) {
-    words.push_back(wordOf(step.inputs[i]));
-  }
-  for (uint32_t i = 0; i < entry.n_outputs; ++i) {
-    words.push_back(wordOf(step.outputs[i]));
-  }
-  return words;
+void listWords(const tfc_entry_v0 &entry, const tfc_step_v0 &step,
+               StepWords &words) {
+  words = {wordOf(&entry),
+           step.host->n_workers,
+           wordOf(step.weights),
+           wordOf(step.workspace),
+           wordOf(step.block_table),
+           uint64_t(step.n_tokens),
+           uint64_t(step.n_sequences),
+           wordOf(step.sequences),
+           uint64_t(step.n_items),
+           wordOf(step.items),
+           uint64_t(step.n_rows),
+           wordOf(step.rows),
+           wordOf(step.device_step),
+           uint64_t(step.n_head_rows),
+           uint64_t(step.n_adapters),
+           wordOf(step.greatest)};
+  auto add = [&](auto *const *addresses, int64_t count) {
+    std::transform(addresses, addresses + count, std::back_inserter(words),
+                   wordOf);
+  };
+  add(step.caches, entry.n_caches);
+  add(step.inputs, entry.n_inputs);
+  add(step.outputs, entry.n_outputs);
+  add(step.adapters, step.n_adapters);
 }
 
 CudaGraphs::~CudaGraphs() {
@@ -62,7 +62,7 @@ void CudaGraphs::forget(Known &known) const {
   }
 }
 
-CudaGraphs::Known &CudaGraphs::findOrAdd(StepWords words) {
+CudaGraphs::Known &CudaGraphs::findOrAdd(const StepWords &words) {
   auto found =
       std::find_if(steps.begin(), steps.end(),
                    [&](const Known &known) { return known.words == words; });
@@ -74,13 +74,14 @@ CudaGraphs::Known &CudaGraphs::findOrAdd(StepWords words) {
     forget(steps.back());
     steps.pop_back();
   }
-  steps.push_front({std::move(words), false, nullptr});
+  steps.push_front({words, false, nullptr});
   return steps.front();
 }
 
-Result<int32_t> CudaGraphs::run(StepWords words, cuda::StreamHandle stream,
+Result<int32_t> CudaGraphs::run(const StepWords &words,
+                                cuda::StreamHandle stream,
                                 const std::function<int32_t()> &launchAll) {
-  Known &known = findOrAdd(std::move(words));
+  Known &known = findOrAdd(words);
   if (!known.graph && !known.hasCome) {
     known.hasCome = true;
     return launchAll();

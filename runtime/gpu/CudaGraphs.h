@@ -15,7 +15,8 @@ namespace tfc::rt {
 /// what lies there. Steps of equal words launch the same kernels on the same
 /// grids with the same arguments.
 using StepWords = std::vector<uint64_t>;
-StepWords readWords(const tfc_entry_v0 &entry, const tfc_step_v0 &step);
+void listWords(const tfc_entry_v0 &entry, const tfc_step_v0 &step,
+               StepWords &words);
 
 /// The graphs of one stream's steps. Belongs to the thread that has the
 /// context.
@@ -31,7 +32,7 @@ public:
   /// and returns what an entry does; or the graph of it. A graph is made when
   /// words come for the second time: most never do. Returns what the entry
   /// returned, of a graph TFC_STATUS_DONE. Errors: those of a device.
-  Result<int32_t> run(StepWords words, cuda::StreamHandle stream,
+  Result<int32_t> run(const StepWords &words, cuda::StreamHandle stream,
                       const std::function<int32_t()> &launchAll);
 
 private:
@@ -40,7 +41,7 @@ private:
     bool hasCome = false;            // before
     cuda::GraphExec graph = nullptr; // null: there is none yet
   };
-  Known &findOrAdd(StepWords words);
+  Known &findOrAdd(const StepWords &words);
   void forget(Known &known) const;
   Result<int32_t> capture(Known &known, cuda::StreamHandle stream,
                           const std::function<int32_t()> &launchAll);

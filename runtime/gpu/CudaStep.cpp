@@ -115,10 +115,14 @@ Result<int32_t> CudaStep::launchAll(const tfc_entry_v0 &entry,
   bool mayComeAgain = device.context().hasGraphs() && !device.isTapped() &&
                       !device.timer().isOn() &&
                       step.n_tokens == step.n_sequences;
-  Result<int32_t> code =
-      mayComeAgain ? graphs.run(readWords(entry, step), device.stream(),
-                                [&] { return entry.run(&step); })
-                   : Result<int32_t>(entry.run(&step));
+  auto launch = [&] { return entry.run(&step); };
+  Result<int32_t> code = TFC_STATUS_DONE;
+  if (mayComeAgain) {
+    listWords(entry, step, words);
+    code = graphs.run(words, device.stream(), launch);
+  } else {
+    code = launch();
+  }
   Status fault = device.takeLaunchFault();
   if (fault && code) {
     fault = device.timer().end(device.stream());

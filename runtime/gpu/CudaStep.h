@@ -51,6 +51,7 @@ private:
   std::vector<Output> outputs;
   Output columns; // the greatest ones
   CudaGraphs graphs;
+  StepWords words; // of the last step that may come again
   std::vector<const void *> inputPointers; // addresses of the device
   std::vector<void *> outputPointers;
   std::optional<StepTimes> lastTimes;

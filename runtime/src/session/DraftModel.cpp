@@ -204,13 +204,9 @@ void DraftModel::takeRows() {
     if (!piece.isLast) {
       continue;
     }
-    int64_t token;
-    if (greatest) {
-      token = *greatest++;
-    } else {
-      token = std::max_element(row, row + width) - row;
-      row += width;
-    }
+    int64_t token =
+        greatest ? *greatest++ : std::max_element(row, row + width) - row;
+    row += greatest ? 0 : width;
     Guess &guess = *piece.guess;
     if (token < 0 || token >= limit) {
       continue; // there is none, or it has no embedding

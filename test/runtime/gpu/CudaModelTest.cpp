@@ -230,8 +230,8 @@ TEST(CudaGraphs, AreMadeWhenAStepComesAgain) {
   {
     CudaGraphs graphs(**context);
     int numRuns = 0;
-    auto run = [&](StepWords words, int32_t returns = TFC_STATUS_DONE) {
-      auto code = graphs.run(std::move(words), stream, [&] {
+    auto run = [&](const StepWords &words, int32_t returns = TFC_STATUS_DONE) {
+      auto code = graphs.run(words, stream, [&] {
         ++numRuns;
         return returns;
       });
@@ -268,15 +268,21 @@ TEST(CudaGraphs, AreOfEveryNumberOfAStep) {
   entry.n_caches = entry.n_inputs = entry.n_outputs = 1;
   tfc_host_v0 host{};
   void *cache = nullptr, *output = nullptr;
-  const void *input = nullptr;
+  const void *input = nullptr, *adapter = nullptr;
   tfc_step_v0 step{};
   step.struct_size = sizeof(step);
   step.host = &host;
   step.caches = &cache;
   step.inputs = &input;
   step.outputs = &output;
-  const StepWords plain = readWords(entry, step);
-  EXPECT_EQ(readWords(entry, step), plain);
+  step.adapters = &adapter;
+  auto list = [&] {
+    StepWords words;
+    listWords(entry, step, words);
+    return words;
+  };
+  StepWords plain = list();
+  EXPECT_EQ(list(), plain);
   // All of the struct, but what is the host's: its size, its arrays and itself.
   auto *words = reinterpret_cast<uint64_t *>(&step);
   size_t numOthers = 0;
@@ -291,17 +297,20 @@ TEST(CudaGraphs, AreOfEveryNumberOfAStep) {
       continue;
     }
     ++words[i];
-    EXPECT_NE(readWords(entry, step), plain) << "word " << i;
+    EXPECT_NE(list(), plain) << "word " << i;
     --words[i];
     ++numOthers;
   }
   EXPECT_EQ(numOthers, 14U);
   host.n_workers = 1;
-  EXPECT_NE(readWords(entry, step), plain);
+  EXPECT_NE(list(), plain);
   host.n_workers = 0;
-  for (void **address : {&cache, &output, const_cast<void **>(&input)}) {
+  step.n_adapters = 1;
+  plain = list();
+  for (void **address : {&cache, &output, const_cast<void **>(&input),
+                         const_cast<void **>(&adapter)}) {
     *address = &host;
-    EXPECT_NE(readWords(entry, step), plain);
+    EXPECT_NE(list(), plain);
     *address = nullptr;
   }
 }
