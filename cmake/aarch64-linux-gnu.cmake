@@ -1,18 +1,6 @@
 # Builds the runtime for aarch64 Linux on another machine, with Debian's cross
 # compiler; what it builds is run by qemu's user mode (qemu-user).
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-set(CMAKE_SYSTEM_NAME Linux)
-set(CMAKE_SYSTEM_PROCESSOR aarch64)
-set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
-set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
-set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu)
-set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
-set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
-# nlohmann_json is headers alone, and those of the builder.
-set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE BOTH)
-set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE BOTH)
-# ctest runs programs with it. qemu 7.2 keeps 24 bytes for every page of 4 KB
-# that a program ever reserved, and a cache reserves half of the machine's
-# memory: with fewer addresses it reserves less.
-set(CMAKE_CROSSCOMPILING_EMULATOR
-    prlimit --as=6442450944 qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu max)
+set(TFC_CROSS_MACHINE aarch64)
+set(TFC_CROSS_CPU max)
+include(${CMAKE_CURRENT_LIST_DIR}/cross-linux-gnu.cmake)

@@ -154,18 +154,22 @@ static Strategy armv8Bytes(int64_t weightBits) {
   return s;
 }
 
+/// `s` for bytes with signs, which are multiplied by what models an instruction
+/// for them: so many rows, or one where they are halves of bytes.
+static Strategy withModels(Strategy s, int64_t weightBits, int64_t byteRows) {
+  s.isSigned = true;
+  if (weightBits <= 8) {
+    s.rows = weightBits == 4 ? 1 : byteRows;
+  }
+  return s;
+}
+
 /// A multiply-add takes a factor from a float's register, so that a broadcast
 /// is nothing. In registers of 128 bits a vector is a pair of them, of which
 /// there are 16: 6 x 16, as x86-64-v3, whose panels, packed files and bits are
-/// these, has 12 accumulators and 2 vectors of weights. Bytes are multiplied by
-/// what models an instruction for them. Not measured.
+/// these, has 12 accumulators and 2 vectors of weights. Not measured.
 static Strategy riscv(int64_t weightBits) {
-  Strategy s = level3(weightBits);
-  s.isSigned = true;
-  if (weightBits <= 8) {
-    s.rows = weightBits == 4 ? 1 : 3;
-  }
-  return s;
+  return withModels(level3(weightBits), weightBits, 3);
 }
 
 /// In registers of 256 bits it is one: 12 x 16, 24 accumulators.
@@ -179,12 +183,7 @@ static Strategy riscv256(int64_t weightBits) {
 
 /// Of 512 bits x86-64-v4's, and its bits.
 static Strategy riscv512(int64_t weightBits) {
-  Strategy s = level4(weightBits);
-  s.isSigned = true;
-  if (weightBits <= 8) {
-    s.rows = weightBits == 4 ? 1 : 2;
-  }
-  return s;
+  return withModels(level4(weightBits), weightBits, 2);
 }
 
 /// AVX-VNNI: the same of half the vectors.
