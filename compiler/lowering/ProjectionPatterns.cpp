@@ -75,6 +75,30 @@ static Value buildSoftplus(ImplicitLocOpBuilder &b, Value x) {
                                arith::SelectOp::create(b, isLost, e, scaled));
 }
 
+/// exp(x) - 1. Near zero the rounding of exp(x) is most of the difference:
+/// there it is the first terms of the exponential's series, of which the next
+/// is below a rounding of the sum.
+static Value buildExpM1(ImplicitLocOpBuilder &b, Value x) {
+  constexpr double kNear = 0.5;
+  constexpr int kTerms = 8;
+  double factor = 1;
+  for (int term = 2; term <= kTerms; ++term) {
+    factor /= term;
+  }
+  Value sum = f32Constant(b, factor);
+  for (int term = kTerms; term > 1; --term) {
+    factor *= term;
+    sum = math::FmaOp::create(b, x, sum, f32Constant(b, factor));
+  }
+  Value near = arith::MulFOp::create(b, x, sum);
+  Value far =
+      arith::SubFOp::create(b, math::ExpOp::create(b, x), f32Constant(b, 1));
+  Value isNear =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,
+                            math::AbsFOp::create(b, x), f32Constant(b, kNear));
+  return arith::SelectOp::create(b, isNear, near, far);
+}
+
 Value tfc::buildActivation(ImplicitLocOpBuilder &b, transformer::Activation act,
                            Value x) {
   switch (act) {
@@ -367,10 +391,9 @@ struct LowerXielu : OpRewritePattern<transformer::XieluOp> {
       Value above =
           arith::MulFOp::create(inner, arith::MulFOp::create(inner, p, x), x);
       // minimum, not minnum: a NaN stays one.
-      Value raised = math::ExpOp::create(
-          inner, arith::MinimumFOp::create(inner, x, number(least)));
-      Value below = arith::SubFOp::create(
-          inner, arith::SubFOp::create(inner, raised, number(1)), x);
+      Value raised =
+          buildExpM1(inner, arith::MinimumFOp::create(inner, x, number(least)));
+      Value below = arith::SubFOp::create(inner, raised, x);
       below = arith::MulFOp::create(inner, n, below);
       Value isAbove =
           arith::CmpFOp::create(inner, arith::CmpFPredicate::OGT, x, number(0));

@@ -21,7 +21,7 @@ model = tfc.compile(sys.argv[1])
 print("".join(model.stream("Once upon a time", max_new_tokens=20)))
 print(tfc.compile(sys.argv[2]).generate(["3 May 1999"])[0])
 """
-LARGEST = 34_000_000  # bytes of a wheel
+LARGEST = 38_000_000  # bytes of a wheel
 NEWEST_GLIBC = 34  # 2.34: Ubuntu 22.04, Debian 12, RHEL 9
 
 

@@ -5,6 +5,8 @@ import copy
 import math
 import random
 
+import formulas
+
 MAX_POSITIONS = 48
 
 
@@ -744,6 +746,8 @@ class Drawing:
                 "bidirectional": not causal}
             self.maybe(stack["position_bias"], "per_layer", 0.5,
                        lambda: self.chance(0.8))
+            if not reads_position_bias(stack):
+                stack["position_bias"] = "none"
         elif self.chance(0.1):
             stack["position_bias"] = "none"
         if has_table:
@@ -993,6 +997,12 @@ def is_set(value):
 def has_zero_memory(attention):
     relative = attention.get("relative")
     return is_set(relative) and relative.get("zero_memory", False)
+
+
+def reads_position_bias(stack):
+    return any(name == "attn" and part.get("use_position_bias", True)
+               for block, _ in formulas.list_layers(stack["layers"])
+               for name, part, _ in formulas.list_sublayers(block))
 
 
 def find_attention(block):

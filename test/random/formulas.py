@@ -25,9 +25,13 @@ class Weights:
             self.tensors[name] = drawn.astype(np.float32)
         tensor = self.tensors[name].astype(np.float64)
         assert tensor.shape == shape, (name, tensor.shape, shape)
-        if self.noise is not None:
-            tensor = tensor * (1 + 1e-7 * self.noise.standard_normal(shape))
-        return tensor
+        return self.rounded(tensor, tensor)
+
+    def rounded(self, rows, sizes):
+        """Rows moved by a rounding of what of these sizes they are sums of."""
+        if self.noise is None:
+            return rows
+        return rows + 1e-7 * sizes * self.noise.standard_normal(rows.shape)
 
 
 def is_object(value):
@@ -154,6 +158,7 @@ def normalize(weights, norm, x, path, shape=None):
         return x
     shape = shape or x.shape[-1:]
     eps = norm["eps"]
+    x = weights.rounded(x, x)
     if norm["kind"] == "rmsnorm":
         y = x / np.sqrt(np.mean(held(x * x), -1, keepdims=True) + eps)
     else:
@@ -175,7 +180,8 @@ def normalize(weights, norm, x, path, shape=None):
 
 
 def linear(weights, x, path, out, bias):
-    y = held(x @ weights.get(path + ".weight", out, x.shape[-1]).T)
+    weight = weights.get(path + ".weight", out, x.shape[-1]).T
+    y = weights.rounded(held(x @ weight), np.abs(x) @ np.abs(weight))
     return y + weights.get(path + ".bias", out) if bias else y
 
 

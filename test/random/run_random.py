@@ -157,8 +157,9 @@ class Trial:
             weights.noise = np.random.default_rng(sample)
             for row, other in enumerate(self.outputs(weights, batches)):
                 for name, (value, _, _) in other.items():
+                    # Rows of tokens that are masked may be no numbers.
                     moved[row][name] = max(moved[row][name], greatest(
-                        np.abs(value - wanted[row][name][0])))
+                        np.nan_to_num(np.abs(value - wanted[row][name][0]))))
         weights.noise = None
         return moved
 
