@@ -48,6 +48,7 @@ def transcribe(options) -> int:
     for path in options.sounds:
         made = model.generate(
             sound=path, language=options.language, task=options.task,
+            prompt=options.prompt,
             return_timestamps=True if has_times else None)
         if options.format == "json":
             print(json.dumps({"file": path, **dataclasses.asdict(made)},
@@ -93,6 +94,8 @@ def main() -> int:
                        "that is heard")
     hears.add_argument("--task", choices=("transcribe", "translate"),
                        help="translate: into English")
+    hears.add_argument("--prompt", metavar="TEXT", help="what was said before, "
+                       "as names that are to be spelt so")
     hears.add_argument("--format", default="text",
                        choices=("text", "srt", "vtt", "json"),
                        help="text (default), or with times: subtitles, or an "

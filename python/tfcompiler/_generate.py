@@ -92,6 +92,7 @@ class Generates:
     def generate(self, texts: Optional[Texts] = None, *,
                  input_features=None, sound=None,
                  language: Optional[str] = None, task: Optional[str] = None,
+                 prompt: Optional[str] = None,
                  return_timestamps: Optional[bool] = None,
                  max_new_tokens: Optional[int] = None,
                  eos_token_id="model", skip_special: bool = True,
@@ -107,7 +108,8 @@ class Generates:
         frames] of a feature extractor, or sound, the path of a WAV file or
         samples at 16000 a second, or a list of those. language ("en") and task
         ("transcribe", "translate") are what its generation_config.json has;
-        without a language the model hears it. return_timestamps: True for a
+        without a language the model hears it. prompt: what was said before it,
+        by which names are spelt. return_timestamps: True for a
         Transcript, which has segments with their times, in place of each
         text. What is longer than the model hears at once (30 seconds) is heard
         window by window, each from the last time of the one before;
@@ -116,12 +118,12 @@ class Generates:
         if texts is None:
             return self._written_of_sound(
                 input_features, sound, stop, return_timestamps, should_stop,
-                language=language, task=task, skip_special=skip_special,
+                language=language, task=task, prompt=prompt, skip_special=skip_special,
                 max_new_tokens=max_new_tokens, eos_token_id=eos_token_id,
                 **words)
         for name, value in (("input_features", input_features),
                             ("sound", sound), ("language", language),
-                            ("task", task),
+                            ("task", task), ("prompt", prompt),
                             ("return_timestamps", return_timestamps)):
             if value is not None:
                 raise Error(Code.INVALID_ARGUMENT, f"{name}: expected none "
@@ -324,11 +326,15 @@ class Generates:
     def _most_new(self, prompt: int, is_bounded: bool = True) -> int:
         """What is left behind a prompt, of 256 unless that is no bound; a
         decoder with an encoder has a first token of its own."""
-        limit = next((port.limit for port in self.info.inputs
-                      if port.name == "decoder_position_ids"),
-                     self.info.max_positions)
+        limit = self._positions()
         left = limit - max(prompt, 1) if limit else _NEW_TOKENS
         return max(1, min(_NEW_TOKENS, left) if is_bounded else left)
+
+    def _positions(self) -> int:
+        """Of what is written; 0 where there is no bound."""
+        return next((port.limit for port in self.info.inputs
+                     if port.name == "decoder_position_ids"),
+                    self.info.max_positions)
 
     def _end_ids(self, eos_token_id) -> Tuple[int, ...]:
         ends = EndTokens(eos_token_id)

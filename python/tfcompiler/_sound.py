@@ -220,6 +220,9 @@ def _forced(pairs) -> List[Optional[int]]:
     return behind
 
 
+_BEFORE = "<|startofprev|>"
+
+
 class Prompt:
     """What the decoder begins with: the start, the language (what the model
     hears where nobody says it), the task, and, without times, that there are
@@ -281,6 +284,30 @@ class Prompt:
         said = row[1] if len(row) > 1 else None
         return next((name.strip("<|>") for name, id in self._languages.items()
                      if id == said), None)
+
+
+def said_before(model, settings: dict, text: Optional[str]) -> List[int]:
+    """The tokens of what was said before a sound, as the decoder has them in
+    front of its start; of a long text the last ones, as Radford et al. 2022 cut
+    it: half of the positions. Raises Error."""
+    if text is None or text == "":
+        return []
+    if not isinstance(text, str):
+        raise Error(Code.INVALID_ARGUMENT, "prompt: expected a text, got "
+                    f"{text!r}")
+    begin = settings.get("prev_sot_token_id")
+    if begin is None:
+        begin = model.tokenizer.token_to_id(_BEFORE)
+    if begin is None:
+        raise Error(Code.UNSUPPORTED, f"{model.info.name}: expected no prompt "
+                    f"(its vocabulary has no {_BEFORE}), got one")
+    said = model.tokenizer.encode(" " + text.strip(),
+                                  add_special_tokens=False).ids
+    # Behind the words' of the vocabulary there are special tokens alone.
+    if any(token >= min(begin, *model.info.eos) for token in said):
+        raise Error(Code.INVALID_ARGUMENT, "prompt: expected a text without "
+                    "special tokens, got one with them")
+    return [begin, *said[-max(1, model._positions() // 2 - 1):]]
 
 
 def without_times(settings: dict, tokens: Sequence[int]) -> List[int]:

@@ -12,7 +12,7 @@ import numpy as np
 from tfcompiler._error import Code, Error
 from tfcompiler._numbers import INT64, UINT64, integer
 from tfcompiler._sound import (FRAMES, RATE_FRAMES, Prompt, settings_of,
-                               to_rows, without_times)
+                               said_before, to_rows, without_times)
 
 if TYPE_CHECKING:
     from tfcompiler._model import Model
@@ -69,11 +69,13 @@ class _Sound:
 
 class Transcriber:
     """Hears sounds side by side, a window of each in a step; what it makes of
-    one does not depend on the others. features: [mels, frames] each."""
+    one does not depend on the others. features: [mels, frames] each. prompt:
+    what was said before, of every window."""
 
     def __init__(self, model: "Model", features: Sequence[np.ndarray],
                  durations: Optional[Sequence[float]] = None, *,
                  language: Optional[str] = None, task: Optional[str] = None,
+                 prompt: Optional[str] = None,
                  return_timestamps: Optional[bool] = None,
                  max_new_tokens: Optional[int] = None, eos_token_id="model",
                  skip_special: bool = True, **words):
@@ -92,6 +94,7 @@ class Transcriber:
             each.shape[1], return_timestamps))
             for each, seconds in zip(features, durations)]
         self._prompt = Prompt(model, self._settings, language, task)
+        self._before = said_before(model, self._settings, prompt)
 
     def _first_time(self) -> int:
         none = self._settings.get("no_timestamps_token_id")
@@ -147,7 +150,8 @@ class Transcriber:
             for sound, row in zip(sounds, self._prompt.rows(
                     arrays, has_times)):
                 sound.prompt = row
-        ids = np.array([sound.prompt for sound in sounds], np.int64)
+        ids = np.array([[*self._before, *sound.prompt] for sound in sounds],
+                       np.int64)
         most, words = self._most, dict(self._words)
         if has_times:
             nearest = self._settings.get("max_initial_timestamp_index")

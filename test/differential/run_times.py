@@ -9,6 +9,7 @@ import os
 import random
 import sys
 import tempfile
+import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "golden"),
@@ -24,13 +25,14 @@ except ImportError as error:
     sys.exit(77)
 
 MELS, START, END, NONE = 8, 60, 59, 65
+BEFORE = 58  # what was said before a sound begins so
 
 
 class Numbers:
     """A tokenizer that says ids."""
 
     def encode(self, text, **how):
-        raise NotImplementedError
+        return types.SimpleNamespace(ids=list(map(int, text.split())))
 
     def decode(self, ids, skip_special=True):
         return " ".join(map(str, ids))
@@ -55,6 +57,7 @@ def make_model(draw, folder):
         decoder_start_token_id=START, eos_token_id=END, pad_token_id=END,
         bos_token_id=END, lang_to_id={"<|en|>": 61, "<|de|>": 62},
         task_to_id={"transcribe": 63, "translate": 64},
+        prev_sot_token_id=BEFORE,
         no_timestamps_token_id=NONE, is_multilingual=True,
         max_length=config.max_target_positions,
         suppress_tokens=[5, *range(START, NONE + 1)],
@@ -83,22 +86,28 @@ def compare(draw, model, window, made):
         words["repetition_penalty"] = 1.2
     if draw.random() < 0.5:
         words["max_new_tokens"] = draw.randint(3, 15)
+    prompt, said_before = None, {}
+    if draw.random() < 0.5:
+        ids = [draw.randint(7, 57) for _ in range(draw.choice((1, 3, 6)))]
+        prompt = " ".join(map(str, ids))
+        said_before["prompt_ids"] = torch.tensor([BEFORE, *ids])
+        words["max_new_tokens"] = draw.randint(3, 9)
     with torch.no_grad():
         wanted = model.generate(features, return_timestamps=True,
-                                return_segments=True, **words)
+                                return_segments=True, **said_before, **words)
     got, = made.generate(input_features=features.numpy(),
-                         return_timestamps=True, **words)
+                         return_timestamps=True, prompt=prompt, **words)
     parts = [(float(part["start"]), float(part["end"]),
               tuple(part["tokens"].tolist())) for part in wanted["segments"][0]]
     found = [(part.start, part.end, part.tokens) for part in got.segments]
     said = " ".join(str(token) for token in wanted["sequences"][0].tolist()
                     if token < NONE)
     if found != parts:
-        return len(parts), [f"{frames} frames of {window}, {words}: expected "
-                            f"{parts}, got {found}"]
+        return len(parts), [f"{frames} frames of {window}, {words}, behind "
+                            f"{prompt}: expected {parts}, got {found}"]
     if got.text != said:
-        return len(parts), [f"{frames} frames, {words}: expected {said}, got "
-                            f"{got.text}"]
+        return len(parts), [f"{frames} frames, {words}, behind {prompt}: "
+                            f"expected {said}, got {got.text}"]
     return len(parts), []
 
 

@@ -104,14 +104,16 @@ class Stories(unittest.TestCase):
         return made["error"], headers
 
 
-def word_folder(scratch, golden):
-    """A golden model's folder with a tokenizer of a word a token."""
+def word_folder(scratch, golden, named=None):
+    """A golden model's folder with a tokenizer of a word a token; named: ids of
+    special tokens that have names of their own."""
+    named = named or {}
     made = os.path.join(scratch, golden)
     shutil.copytree(os.path.join(shared.GOLDEN, golden), made)
     with open(os.path.join(made, "config.json")) as stream:
         size = json.load(stream)["vocab_size"]
     names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    names += [f"w{number}" for number in range(4, size)]
+    names += [named.get(number, f"w{number}") for number in range(4, size)]
     special = {"[CLS]": 2, "[SEP]": 3}
 
     def piece(name, type_id):
@@ -121,7 +123,10 @@ def word_folder(scratch, golden):
     with open(os.path.join(made, "tokenizer.json"), "w") as stream:
         json.dump({
             "version": "1.0", "truncation": None, "padding": None,
-            "added_tokens": [], "normalizer": None,
+            "added_tokens": [
+                {"id": id, "content": name, "special": True, "lstrip": False,
+                 "rstrip": False, "normalized": False, "single_word": False}
+                for id, name in named.items()], "normalizer": None,
             "pre_tokenizer": {"type": "WhitespaceSplit"},
             "post_processor": {
                 "type": "TemplateProcessing", "single": first,

@@ -83,6 +83,15 @@ class Sound(unittest.TestCase):
             prompts("translate"),
             [[90, each, 94, 95] for each in heard])
 
+    def test_prompts(self):
+        for wrong, part in (("w1", "expected no prompt"),
+                            (7, "prompt: expected a text, got 7")):
+            with self.assertRaisesRegex(tfc.Error, part):
+                self.model.generate(input_features=self.features,
+                                    prompt=wrong)
+        with self.assertRaisesRegex(tfc.Error, "prompt: expected none"):
+            shared.golden("gpt2-lm").generate("a", prompt="b")
+
     def test_suppressed_tokens(self):
         how = dict(input_features=self.features, max_new_tokens=5,
                    decoder_input_ids=self.inputs["decoder_input_ids"])

@@ -64,7 +64,8 @@ class Transcriptions(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
-        folder = word_folder(cls.scratch.name, MODEL)
+        folder = word_folder(cls.scratch.name, MODEL,
+                             {88: "<|startofprev|>"})
         encoder = word_folder(cls.scratch.name, "sentence-mean")
         cls.model = tfc.compile(folder, target="cpu")
         # Much longer and shorter than the 0.26 seconds that it hears at once.
@@ -116,6 +117,24 @@ class Transcriptions(unittest.TestCase):
                 data, language="german", temperature="0", prompt="")))
             self.assertEqual(self.ask(data, language="de",
                                       response_format="text"), alone + "\n")
+
+    def test_prompts_are_those_of_generate(self):
+        """What was said before every window; of much of it the end."""
+        hears_another = False
+        for data in self.sounds:
+            said = "w9 w12  w30 "
+            alone = self.alone(data, language="de", prompt=said).strip()
+            self.assertEqual(json.loads(self.ask(
+                data, language="de", prompt=said))["text"], alone)
+            hears_another |= alone != self.alone(data, language="de").strip()
+        self.assertTrue(hears_another)
+        # Half of its 48 positions, less the one that begins it.
+        last = " ".join(f"w{number}" for number in range(30, 53))
+        data = self.sounds[0]
+        self.assertEqual(self.alone(data, prompt="w7 w8 w9 " + last),
+                         self.alone(data, prompt=last))
+        self.assertNotEqual(self.alone(data, prompt=last[4:]),
+                            self.alone(data, prompt=last))
 
     def test_segments_are_those_of_generate(self):
         for data in self.sounds:
@@ -226,16 +245,20 @@ class Transcriptions(unittest.TestCase):
                                         response_format="srt"))
         made = client.audio.translations.create(model=MODEL, file=file)
         self.assertEqual(made.text, self.alone(data, task="translate"))
-        with self.assertRaisesRegex(openai.BadRequestError, "/prompt"):
-            client.audio.transcriptions.create(model=MODEL, file=file,
-                                               prompt="names: Ada")
+        made = client.audio.transcriptions.create(
+            model=MODEL, file=file, language="de", prompt="w9 w12")
+        self.assertEqual(made.text, self.alone(data, language="de",
+                                               prompt="w9 w12").strip())
         with self.assertRaisesRegex(openai.NotFoundError, "whisper-times"):
             client.audio.transcriptions.create(model="whisper-1", file=file)
 
     def test_wrong_requests_are_refused_by_name(self):
         good = wav(self.sounds[1])
         for fields, code, part in (
-                ([("prompt", "Ada")], "unsupported_value", "/prompt"),
+                ([("prompt", "w7 <|startofprev|>")], "invalid_value",
+                 "prompt: expected a text without special tokens"),
+                ([("prompt", "w7 " * 4000)], "invalid_value",
+                 "/prompt: expected at most 10000 characters, got 12000"),
                 ([("langauge", "de")], "unknown_field",
                  "did you mean 'language'?"),
                 ([("language", "xx")], "invalid_value",

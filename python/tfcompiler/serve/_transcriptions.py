@@ -21,6 +21,7 @@ from tfcompiler.serve._forms import Upload
 from tfcompiler.serve._generation import draw_seed
 from tfcompiler.serve._server import Server
 
+_MOST_PROMPT = 10000  # characters; the last of its tokens are heard
 _WITH_TIMES = ("verbose_json", "srt", "vtt")
 
 
@@ -41,10 +42,9 @@ def _read(kind, reader):
 
 
 def _prompt(pointer: str, value: Any) -> str:
-    if value != "":
-        raise ApiError(400, "unsupported_value", f"{pointer}: expected none "
-                       "(what is said before a sound is not served), got one",
-                       pointer)
+    if len(text(pointer, value)) > _MOST_PROMPT:
+        raise ApiError(400, "invalid_value", f"{pointer}: expected at most "
+                       f"{_MOST_PROMPT} characters, got {len(value)}", pointer)
     return value
 
 
@@ -109,8 +109,9 @@ async def _answer(server: Server, fields: Mapping[str, Any], task: str
         made = await engine.listener.hear(sound, **words)
     except Error as error:
         told = from_error(error)
-        if str(error).startswith("language:"):
-            told.param = "/language"
+        for name in ("language", "prompt"):
+            if str(error).startswith(f"{name}:"):
+                told.param = f"/{name}"
         raise told from None
     response = _response(form, made, task, fields.get("temperature", 0.0))
     if "seed" in words:
@@ -121,7 +122,8 @@ async def _answer(server: Server, fields: Mapping[str, Any], task: str
 def _words(engine: Engine, fields: Mapping[str, Any], task: str
            ) -> Dict[str, Any]:
     """What a Transcriber is told."""
-    words: Dict[str, Any] = {"language": fields.get("language"), "task": task}
+    words: Dict[str, Any] = {"language": fields.get("language"), "task": task,
+                             "prompt": fields.get("prompt")}
     if task == "transcribe" and not words["language"] and \
             not knows_languages(settings_of(engine.model.folder)):
         words["task"] = None  # there is no other

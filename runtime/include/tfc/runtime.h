@@ -411,21 +411,22 @@ typedef struct {
  * it is 0). Without a mask, pad tokens in the prompt are masked where generate
  * would mask them. An encoder-decoder encodes each prompt once; its sequences
  * are the decoder's, which begin with the model's decoder_start, put before
- * decoder_input_ids when none of their rows begins with it; its positions are
- * columns, and without a mask nothing is masked. The result has an I64 tensor
- * "sequences" [rows, prompt + new], a row for every prompt and sequence
- * returned for it, those of a prompt together; of beams the best first, and an
- * F32 tensor "sequences_scores" [rows]: the sum of the logarithmic
- * probabilities over the length_penalty-th power of the number of new tokens.
- * out may be null, and so may on_token, which with beams gets all tokens when
- * the search has ended, row by row. Errors: as tfc_encode; INVALID_ARGUMENT
- * when decoding has values that mean nothing, when end tokens are none of the
- * model's, and when the prompt's length and max_new_tokens exceed the model's
- * positions, before the first step; and when a row has no next token, every one
- * being forbidden, or scores that are no numbers (the rows are named, and what
- * was generated is lost, but for what on_token got); INCOMPATIBLE for a token
- * that the model has no embedding for; UNSUPPORTED for a model that cannot
- * generate. Any. */
+ * decoder_input_ids when none of their rows begins with it (and its encoder
+ * reads tokens: before a sound's start may be what was said before); its
+ * positions are columns, and without a mask nothing is masked. The result has
+ * an I64 tensor "sequences" [rows, prompt + new], a row for every prompt and
+ * sequence returned for it, those of a prompt together; of beams the best
+ * first, and an F32 tensor "sequences_scores" [rows]: the sum of the
+ * logarithmic probabilities over the length_penalty-th power of the number of
+ * new tokens. out may be null, and so may on_token, which with beams gets all
+ * tokens when the search has ended, row by row. Errors: as tfc_encode;
+ * INVALID_ARGUMENT when decoding has values that mean nothing, when end tokens
+ * are none of the model's, and when the prompt's length and max_new_tokens
+ * exceed the model's positions, before the first step; and when a row has no
+ * next token, every one being forbidden, or scores that are no numbers (the
+ * rows are named, and what was generated is lost, but for what on_token got);
+ * INCOMPATIBLE for a token that the model has no embedding for; UNSUPPORTED for
+ * a model that cannot generate. Any. */
 TFC_API tfc_error *tfc_generate(const tfc_model *model,
                                 const tfc_generate_options *options,
                                 tfc_token_fn on_token, void *user,

@@ -88,7 +88,8 @@ Status startDecoder(const Model &model, ModelInputs &inputs) {
                                static_cast<int32_t>(start));
     return {};
   }
-  bool startsSomewhere = !hasStart;
+  // Of a sound the caller says all, as what was said before the start.
+  bool startsSomewhere = !hasStart || hasGiven(*model.encoder());
   for (int64_t row = 0; row < decoder.batch; ++row) {
     startsSomewhere |= decoder.values[ids][row * decoder.length] == start;
   }

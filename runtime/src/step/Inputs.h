@@ -87,8 +87,8 @@ Result<InputBatch> shiftInputs(const Model &model, const InputBatch &encoder);
 
 /// When an encoder-decoder generates: the decoder's inputs, which begin with
 /// decoder_start as Hugging Face's generate has it: alone when none are given,
-/// before them when no row begins with it. Errors: InvalidArgument when the
-/// model has no such token.
+/// before them when no row begins with it and the encoder reads tokens. Errors:
+/// InvalidArgument when the model has no such token.
 Status startDecoder(const Model &model, ModelInputs &inputs);
 
 /// Tokens that can come are below `vocabulary`; `name` is what they are for.
