@@ -133,7 +133,9 @@ class Job(Unique):
 
     def cancel(self) -> None:
         """Each answer that has not ended gets a last piece, CANCELLED. Of a
-        job that has ended nothing happens."""
+        job that has ended nothing happens, but that outputs nobody took go."""
+        if not self._coming and not self._encodes:
+            return
         try:
             with self._scheduler.handle as pointer:
                 runtime().tfc_scheduler_cancel(pointer, self.number)

@@ -1074,8 +1074,10 @@ class Model:
             for number, (block, own) in enumerate(layers):
                 rows = self.layer_of_streams(stack, block, number, own, rows,
                                              sequence, source)
-            x = (rows[0] + sum(self.stream(stack, "out", i, rows[i], rows[0])
-                               for i in others)) / len(rows)
+            rows[1:] = [self.stream(stack, "out", i, rows[i], rows[0])
+                        for i in others]
+            x = self.weights.rounded(sum(rows), sum(map(np.abs, rows))
+                                     ) / len(rows)
             layers = []
         for number, (block, own) in enumerate(layers):
             x = self.layer(stack, block, number, own, x, sequence, source)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-import uuid
 from dataclasses import replace
 from typing import Any, AsyncIterator, List, Mapping, Optional, Sequence, Tuple
 
@@ -13,6 +12,7 @@ from tfcompiler._error import Error
 from tfcompiler._scheduler import Job
 from tfcompiler.serve._engine import Engine
 from tfcompiler.serve._errors import ApiError, from_error
+from tfcompiler.serve._ids import new_id
 from tfcompiler.serve._metrics import Metrics
 from tfcompiler.serve._question import Question, Tally, TextPiece
 from tfcompiler.serve._receipt import Outputs, receipt
@@ -33,7 +33,7 @@ class Reply:
         self.tally = Tally()
         self.texts = TokenTexts(engine.model.tokenizer)
         self.n = asked[0][0].n
-        self.head = {"id": prefix + uuid.uuid4().hex,
+        self.head = {"id": prefix + new_id(),
                      "created": int(time.time()), "model": engine.name,
                      "system_fingerprint": engine.fingerprint}
         self._metrics = server.metrics

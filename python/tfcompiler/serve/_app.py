@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import uuid
 from pathlib import Path
 from typing import Any, Awaitable, Callable, Mapping
 
@@ -22,6 +21,7 @@ from tfcompiler.serve._embeddings import (cohere_embed, embed, embeddings,
                                           similarity)
 from tfcompiler.serve._errors import ApiError, from_error
 from tfcompiler.serve._forms import read_form
+from tfcompiler.serve._ids import new_id
 from tfcompiler.serve._multi import embed_all
 from tfcompiler.serve._rerank import predict, rerank
 from tfcompiler.serve._server import Server, read_body, read_json
@@ -128,7 +128,7 @@ def _post(server: Server, path: str, handler: Handler, form, reads=_one_text):
                              status=str(response.status_code))
         response_headers = getattr(response, "headers", None)
         if response_headers is not None:
-            response_headers["x-request-id"] = uuid.uuid4().hex
+            response_headers["x-request-id"] = new_id()
         return response
     return respond
 
@@ -154,7 +154,7 @@ async def _answer(server: Server, request: Request, handler: Handler, form,
     except Error as error:
         return _refusal(from_error(error), form)
     except Exception:
-        number = uuid.uuid4().hex
+        number = new_id()
         _LOG.exception("request %s to %s failed", number, request.url.path)
         return _refusal(ApiError(
             500, "internal", "expected an answer, got a fault of the server "

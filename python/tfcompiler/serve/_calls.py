@@ -4,9 +4,10 @@ reader that takes the text in pieces of any length."""
 from __future__ import annotations
 
 import json
-import uuid
 from dataclasses import dataclass
 from typing import AbstractSet, Any, List, Optional, Tuple
+
+from tfcompiler.serve._ids import new_id
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Call:
     def as_openai(self) -> dict:
         """As OpenAI's clients read it. The id is as short as some templates
         demand."""
-        return {"id": uuid.uuid4().hex[:9], "type": "function", "function": {
+        return {"id": new_id()[:9], "type": "function", "function": {
             "name": self.name, "arguments": self.arguments}}
 
 

@@ -112,7 +112,7 @@ class Engine:
         return str(named.get("activation_fn") or self.config.get(
             "sbert_ce_default_activation_function") or "")
 
-    @property
+    @functools.cached_property
     def fingerprint(self) -> str:
         """Another one where answers may be others."""
         info = self.model.info

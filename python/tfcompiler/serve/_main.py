@@ -11,7 +11,7 @@ import logging
 import signal
 import sys
 from pathlib import Path
-from typing import List, Optional, Sequence, Tuple
+from typing import Any, Coroutine, List, Optional, Sequence, Tuple
 
 from tfcompiler._compile import compile
 from tfcompiler._error import Code, Error
@@ -96,12 +96,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def serve(options: argparse.Namespace) -> int:
     """Serves until a signal; the exit status. Raises Error."""
     try:
+        import httptools  # noqa: F401
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
-        raise Error(Code.NOT_FOUND, "expected the packages starlette and "
-                    "uvicorn (pip install 'tfcompiler-runtime[serve]'), got: "
-                    f"{error}") from None
+        raise Error(Code.NOT_FOUND, "expected the packages httptools, "
+                    "starlette and uvicorn (pip install "
+                    f"'tfcompiler-runtime[serve]'), got: {error}") from None
     from tfcompiler.serve._server import read_keys
     if options.otlp_endpoint and not options.otlp_endpoint.startswith(
             ("http://", "https://")):
@@ -130,7 +131,16 @@ def serve(options: argparse.Namespace) -> int:
         from tfcompiler.serve._traces import Exporter
         traces = stack.enter_context(Exporter(options.otlp_endpoint)) \
             if options.otlp_endpoint else None
-        return asyncio.run(_run(options, engines, keys, traces))
+        return _run_loop(_run(options, engines, keys, traces))
+
+
+def _run_loop(main: Coroutine[Any, Any, int]) -> int:
+    """In uvloop's loop where that is installed, which costs a request less."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(main)
+    return uvloop.run(main)
 
 
 def _models(options) -> Tuple[List, List]:
@@ -188,7 +198,7 @@ async def _run(options, engines, keys, traces) -> int:
 
     from tfcompiler.serve._app import make_app
     from tfcompiler.serve._generation import Limits
-    from tfcompiler.serve._http import timed_headers
+    from tfcompiler.serve._http import bounded_headers
     from tfcompiler.serve._server import Server
 
     server = Server(engines, keys, limits=Limits(options.default_max_tokens),
@@ -200,9 +210,10 @@ async def _run(options, engines, keys, traces) -> int:
     web = uvicorn.Server(uvicorn.Config(
         make_app(server), host=options.host, port=options.port,
         log_level="warning", access_log=False, lifespan="off",
-        # Whose headers have a limit; there are no web sockets.
-        http=timed_headers(options.header_timeout), ws="none",
-        limit_concurrency=1024, h11_max_incomplete_event_size=16 << 10,
+        # Whose headers have limits; there are no web sockets, and nobody asks
+        # who the client is.
+        http=bounded_headers(options.header_timeout), ws="none",
+        limit_concurrency=1024, proxy_headers=False,
         timeout_graceful_shutdown=1))
     # Signals are the drain's, below.
     web.capture_signals = contextlib.nullcontext
