@@ -272,10 +272,12 @@ def check_versions():
 
 
 def main():
+    if sys.argv[1:2] not in ([], ["--families"]):
+        sys.exit(__doc__)
     check_versions()
     root = os.path.dirname(os.path.abspath(__file__))
     if "--families" in sys.argv:
-        only = sys.argv[sys.argv.index("--families") + 1:]
+        only = sys.argv[2:]
         with open(os.path.join(root, "cases.json")) as stream:
             out = Writer(root, json.load(stream)["models"], only)
     else:
