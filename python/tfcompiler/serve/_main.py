@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import concurrent.futures
 import contextlib
+import importlib.util
 import itertools
 import logging
 import signal
@@ -15,9 +16,11 @@ from typing import Any, Coroutine, List, Optional, Sequence, Tuple
 
 from tfcompiler._compile import compile
 from tfcompiler._error import Code, Error
+from tfcompiler.serve._keys import read_keys
 
 _POLL_SECONDS = 0.05
 _START_SECONDS = 0.002  # the same, of what takes a few
+_PACKAGES = ("httptools", "starlette", "uvicorn")
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -95,15 +98,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def serve(options: argparse.Namespace) -> int:
     """Serves until a signal; the exit status. Raises Error."""
-    try:
-        import httptools  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise Error(Code.NOT_FOUND, "expected the packages httptools, "
-                    "starlette and uvicorn (pip install "
-                    f"'tfcompiler-runtime[serve]'), got: {error}") from None
-    from tfcompiler.serve._server import read_keys
+    missing = [name for name in _PACKAGES
+               if importlib.util.find_spec(name) is None]
+    if missing:
+        raise Error(Code.NOT_FOUND, f"expected {', '.join(missing)} (pip "
+                    "install 'tfcompiler-runtime[serve]'), got no such "
+                    "packages")
     if options.otlp_endpoint and not options.otlp_endpoint.startswith(
             ("http://", "https://")):
         raise Error(Code.INVALID_ARGUMENT, "--otlp-endpoint: expected an "
@@ -168,6 +168,8 @@ def _models(options) -> Tuple[List, List]:
         return models, drafts + [None] * (len(models) - len(drafts))
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         made = pool.submit(make)
+        import uvicorn  # noqa: F401
+
         import tfcompiler.serve._app
         import tfcompiler.serve._http  # noqa: F401
         return made.result()

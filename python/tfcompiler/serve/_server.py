@@ -8,12 +8,10 @@ import hashlib
 import hmac
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from starlette.requests import ClientDisconnect, Request
 
-from tfcompiler._error import Code, Error
 from tfcompiler.serve._engine import Engine
 from tfcompiler.serve._errors import ApiError, shown
 from tfcompiler.serve._generation import Limits
@@ -88,31 +86,6 @@ class Server:
                            "(Bearer ...), got " + ("another" if key else
                                                    "none"), "authorization")
         return found
-
-
-def read_keys(path: Path) -> List[Tuple[str, str]]:
-    """Keys of a file: a line each, NAME:SHA256 in hexadecimal; # begins a
-    comment. Raises Error."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise Error(Code.IO, f"{path}: expected a file of keys, got: "
-                    f"{error}") from None
-    made = []
-    for number, line in enumerate(lines, 1):
-        line = line.partition("#")[0].strip()
-        name, _, digest = line.partition(":")
-        if not line:
-            continue
-        if not name or len(digest) != 64 or \
-                set(digest.lower()) - set("0123456789abcdef"):
-            raise Error(Code.INVALID_ARGUMENT, f"{path}:{number}: expected "
-                        "NAME:SHA256, 64 hexadecimal digits of the key's "
-                        "SHA-256")
-        made.append((name, digest.lower()))
-    if not made:
-        raise Error(Code.INVALID_ARGUMENT, f"{path}: expected keys, got none")
-    return made
 
 
 async def read_json(request: Request, server: Server) -> Dict[str, Any]:
