@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -337,9 +338,60 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
   return x;
 }
 
+/// What token `position` turns a pair of columns by.
+static double angleOf(const spec::Rotary &kind, int64_t position,
+                      size_t number) {
+  double frequency = kind.frequencies[number];
+  if (!kind.grid) {
+    return double(position) * frequency;
+  }
+  int64_t place = position - kind.grid->front;
+  if (place < 0) {
+    return 0;
+  }
+  int64_t columns = kind.grid->columns, rows = kind.grid->rows;
+  bool isRow = number < kind.frequencies.size() / 2;
+  double at = isRow ? (double(place / columns) + 0.5) / double(rows)
+                    : (double(place % columns) + 0.5) / double(columns);
+  return (2 * at - 1) * frequency;
+}
+
+/// The angles of all positions, where they are no multiples of these: a table
+/// whose row is looked up, cosines of all kinds and then sines.
+static Value buildAngleTable(OpBuilder &builder, Location where,
+                             ArrayRef<spec::Rotary> kinds, int64_t positions,
+                             Value ids) {
+  SmallVector<float> numbers;
+  for (int64_t position = 0; position < positions; ++position) {
+    for (bool isSine : {false, true}) {
+      for (const spec::Rotary &kind : kinds) {
+        for (size_t i = 0; i < kind.frequencies.size(); ++i) {
+          double angle = angleOf(kind, position, i);
+          double number = isSine ? std::sin(angle) : std::cos(angle);
+          numbers.push_back(float(kind.factor * number));
+        }
+      }
+    }
+  }
+  auto type = RankedTensorType::get(
+      {positions, int64_t(numbers.size()) / positions}, builder.getF32Type());
+  Value table = arith::ConstantOp::create(
+      builder, where, DenseElementsAttr::get(type, ArrayRef<float>(numbers)));
+  return transformer::EmbeddingOp::create(
+      builder, where, ids, table, /*given=*/Value(), /*offset=*/0,
+      /*optional=*/false, /*first=*/IntegerAttr(), /*beyond=*/IntegerAttr(),
+      /*every=*/IntegerAttr());
+}
+
 /// The angles of all kinds, a table.
 static Value buildAngles(OpBuilder &builder, Location where,
                          ArrayRef<spec::Rotary> kinds, Value positions) {
+  for (const spec::Rotary &kind : kinds) {
+    if (kind.grid) {
+      return buildAngleTable(builder, where, kinds, kind.grid->tokens(),
+                             positions);
+    }
+  }
   SmallVector<double> frequencies, factors;
   for (const spec::Rotary &kind : kinds) {
     llvm::append_range(frequencies, kind.frequencies);

@@ -87,9 +87,22 @@ struct Rotary {
   std::vector<double> frequencies;
   /// Of cosine and sine (the attention_factor of yarn and longrope).
   double factor = 1;
+  /// Tokens behind the `front` ones, which are not turned, are places of a
+  /// picture, row by row. Of one, y and x go from -1 to 1 between the edges;
+  /// the first half of the frequencies is for y, the other for x, in radians
+  /// (Simeoni et al. 2025, arXiv:2508.10104).
+  struct Grid {
+    int64_t columns = 1, rows = 1, front = 0;
+    int64_t tokens() const { return front + columns * rows; }
+    friend bool operator==(const Grid &a, const Grid &b) {
+      return std::tie(a.columns, a.rows, a.front) ==
+             std::tie(b.columns, b.rows, b.front);
+    }
+  };
+  std::optional<Grid> grid;
   auto fields() const {
     return std::tie(interleaved, reverse, dim, turned, theta, scaling,
-                    frequencies, factor);
+                    frequencies, factor, grid);
   }
   friend bool operator==(const Rotary &a, const Rotary &b) {
     return a.fields() == b.fields();

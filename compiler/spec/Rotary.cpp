@@ -85,9 +85,20 @@ static void resolveOthers(Rotary &rotary) {
   }
 }
 
+/// Those of y, then the same of x. The first pair of each turns once from the
+/// middle of a picture to its edge.
+static void resolveGrid(Rotary &rotary) {
+  for (int64_t i = 0; i < rotary.dim / 2; ++i) {
+    float wave = power(rotary.theta, i % (rotary.dim / 4), rotary.dim / 2);
+    rotary.frequencies.push_back(2 * pi * double(1 / wave));
+  }
+}
+
 void resolveFrequencies(Rotary &rotary) {
   rotary.frequencies.clear();
-  if (rotary.scaling.kind == RotaryScaling::Kind::Yarn) {
+  if (rotary.grid) {
+    resolveGrid(rotary);
+  } else if (rotary.scaling.kind == RotaryScaling::Kind::Yarn) {
     resolveYarn(rotary);
   } else {
     resolveOthers(rotary);

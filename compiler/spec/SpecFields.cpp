@@ -149,10 +149,13 @@ TypeRef rotary() {
   kind("longrope",
        {needed("short_factor", list(number(), 1, maxRotary / 2)),
         key("original_max", rows()), key("attention_factor", number())});
-  return orNone(object({needed("style", words({"half", "interleaved"})),
-                        key("dim", width()), key("turned", width()),
-                        needed("theta", number()), key("reverse", flag()),
-                        key("scaling", orNone(make(std::move(scaling))))}));
+  return orNone(object(
+      {needed("style", words({"half", "interleaved"})), key("dim", width()),
+       key("turned", width()), needed("theta", number()),
+       key("reverse", flag()),
+       key("grid", object({needed("columns", width()), needed("rows", width()),
+                           key("front", index())})),
+       key("scaling", orNone(make(std::move(scaling))))}));
 }
 
 TypeRef attention() {

@@ -85,6 +85,8 @@ constexpr int64_t maxStreams = 16;
 /// The most columns of a head that are rotated: every run of layers has its
 /// own frequencies, and a hostile file many runs.
 constexpr int64_t maxRotary = 8192;
+/// Numbers of the table of angles that rotary embeddings of a grid have.
+constexpr int64_t maxAngles = 1 << 24;
 /// Of a table of distances: half its rows, and the farthest that it tells
 /// apart.
 constexpr int64_t maxSpan = 1 << 16;

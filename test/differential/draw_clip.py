@@ -3,6 +3,8 @@
 # taken, so that they are padded on the left.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 CLASSES = {"cliptext": ("CLIPTextModel", "CLIPTextModelWithProjection"),
+           "metacliptext": ("MetaClip2TextModel",
+                            "MetaClip2TextModelWithProjection"),
            "sigliptext": ("SiglipTextModel",)}
 # What files say of the end token by mistake: the greatest id is meant.
 MISTAKEN = 2
@@ -21,7 +23,8 @@ def draw_case(random, cls):
                 random.randint(1, longest)
                 for _ in range(random.randint(1, 3)))],
             "positions": longest + random.choice((0, 7)),
-            "is_mistaken": "Siglip" not in cls and random.random() < 0.5,
+            "is_mistaken": ("Meta" not in cls and "Siglip" not in cls and
+                            random.random() < 0.5),
             "given_mask": random.random() < 0.7, "generate": 0,
             "dtype": random.choice(("float32", "float32", "float16",
                                     "bfloat16")),
@@ -48,7 +51,9 @@ def make_config(hf, case):
             max_position_embeddings=case["positions"],
             projection_size=case["projection"], pad_token_id=1,
             bos_token_id=0, eos_token_id=2)
-    return hf.CLIPTextConfig(
+    config = (hf.MetaClip2TextConfig if "Meta" in case["class"]
+              else hf.CLIPTextConfig)
+    return config(
         vocab_size=case["vocab"], hidden_size=case["hidden"],
         num_hidden_layers=case["layers"], num_attention_heads=case["heads"],
         intermediate_size=case["inner"], hidden_act=case["act"],

@@ -8,19 +8,32 @@ CLASSES = {
     "vitmsn": ("ViTMSNModel", "ViTMSNForImageClassification"),
     "ijepa": ("IJepaModel", "IJepaForImageClassification"),
     "dinov2": ("Dinov2Model",),
+    "dinov2registers": ("Dinov2WithRegistersModel",),
     "siglipvision": ("SiglipVisionModel",),
+    "dinov3": ("DINOv3ViTModel",),
+    "metaclipvision": ("MetaClip2VisionModel",
+                       "MetaClip2VisionModelWithProjection"),
     "clipvision": ("CLIPVisionModel", "CLIPVisionModelWithProjection")}
 CONFIGS = {"vit": "ViTConfig", "deit": "DeiTConfig", "vitmsn": "ViTMSNConfig",
            "ijepa": "IJepaConfig", "dinov2": "Dinov2Config",
+           "dinov2registers": "Dinov2WithRegistersConfig",
            "siglipvision": "SiglipVisionConfig",
+           "dinov3": "DINOv3ViTConfig",
+           "metaclipvision": "MetaClip2VisionConfig",
            "clipvision": "CLIPVisionConfig"}
-# Those that take a mask, and how many tokens they have in front of patches.
-MASKED = {"vit": 1, "deit": 2, "vitmsn": 1, "dinov2": 1}
+# Those that take a mask, and how many tokens they have in front of patches
+# (with registers these, too).
+MASKED = {"vit": 1, "deit": 2, "vitmsn": 1, "dinov2": 1, "dinov2registers": 1}
 ACTS = ("gelu", "gelu_new", "relu", "silu", "quick_gelu")
 
 
 def family_of(cls):
     return next(family for family, names in CLASSES.items() if cls in names)
+
+
+def front_of(family, registers):
+    """How many tokens are in front of patches."""
+    return MASKED.get(family, 1) + registers * (family == "dinov2registers")
 
 
 def make_rows(kept, grid, front):
@@ -32,6 +45,7 @@ def make_rows(kept, grid, front):
 def draw_case(random, cls):
     heads = random.randint(1, 3)
     grid = random.randint(1, 6)
+    registers = random.randint(1, 5)
     case = {"class": cls, "heads": heads,
             "hidden": heads * random.choice((5, 13, 16, 26)),
             "layers": random.randint(1, 3), "inner": random.choice((7, 33, 64)),
@@ -41,8 +55,8 @@ def draw_case(random, cls):
             "projection": random.choice((1, 9, 40)),
             "rows": make_rows([random.randint(1, grid * grid)
                                for _ in range(random.randint(1, 3))], grid,
-                              MASKED.get(family_of(cls), 1)),
-            "ratio": random.randint(1, 3),
+                              front_of(family_of(cls), registers)),
+            "registers": registers,
             "gated": random.random() < 0.5,
             "given_mask": random.random() < 0.5, "generate": 0,
             "dtype": random.choice(("float32", "float32", "float16",
@@ -52,6 +66,9 @@ def draw_case(random, cls):
             "seed": random.randrange(1 << 30)}
     if family_of(cls) not in MASKED:
         case["given_mask"] = False
+    if family_of(cls) == "dinov3":
+        # Pairs of columns for either side of a picture.
+        case["hidden"] = heads * random.choice((4, 8, 20, 64))
     return case
 
 
@@ -63,14 +80,21 @@ def make_config(hf, case):
                 intermediate_size=case["inner"], hidden_act=case["act"],
                 image_size=case["grid"] * case["side"],
                 patch_size=case["side"], num_channels=case["channels"])
-    if family == "clipvision":
+    if family == "dinov3":
+        keys.update(key_bias=case["bias"], mlp_bias=not case["bias"],
+                    use_gated_mlp=case["gated"],
+                    rope_theta=30.0 if case["gated"] else 100.0,
+                    num_register_tokens=case["registers"] - 1)
+    elif family in ("clipvision", "metaclipvision"):
         keys["projection_dim"] = case["projection"]
     elif family == "siglipvision":
         keys["vision_use_head"] = case["gated"]
-    elif family == "dinov2":
+    elif family.startswith("dinov2"):
         del keys["intermediate_size"]
-        keys.update(qkv_bias=case["bias"], mlp_ratio=case["ratio"],
+        keys.update(qkv_bias=case["bias"], mlp_ratio=1 + case["registers"] % 3,
                     use_swiglu_ffn=case["gated"])
+        if family == "dinov2registers":
+            keys["num_register_tokens"] = case["registers"]
     else:
         keys.update(qkv_bias=case["bias"], num_labels=case["labels"])
     return getattr(hf, CONFIGS[family])(**keys)
@@ -91,12 +115,17 @@ def smaller(case):
     for key, value in (("layers", 1), ("heads", 1), ("side", 1),
                        ("channels", 1), ("inner", 7), ("dtype", "float32"),
                        ("given_mask", False), ("shards", False),
-                       ("gated", False), ("ratio", 1),
+                       ("gated", False),
                        ("threads", 1), ("act", "relu")):
         if case[key] != value:
             yield dict(case, **{key: value})
+    family = family_of(case["class"])
+    if case["registers"] > 1:
+        fewer = front_of(family, case["registers"]) - front_of(family, 1)
+        yield dict(case, registers=1, rows=[row[fewer:]
+                                            for row in case["rows"]])
     if case["grid"] > 1:
-        front = MASKED.get(family_of(case["class"]), 1)
+        front = front_of(family, case["registers"])
         yield dict(case, grid=1,
                    rows=make_rows([1] * len(case["rows"]), 1, front))
     if len(case["rows"]) > 1:

@@ -30,7 +30,7 @@ import reference  # silences transformers
 
 # Families whose tensors save_pretrained writes under other names than those of
 # the modules, which are all that a model without memory has.
-RENAMED = ("nomic", "gte")
+RENAMED = ("nomic", "gte", "dinov2", "dinov2registers")
 # Families without a model whose keys are all left out, and why.
 WITHOUT_DEFAULTS = {
     "ministral": "transformers' head_dim is then nothing, and its model fails",
@@ -42,7 +42,6 @@ WITHOUT_DEFAULTS = {
     "esm": "transformers' vocab_size is then nothing",
     "deepseekv2": "transformers' num_experts_per_tok is then nothing",
     "lfm2moe": "transformers' layer_types is then nothing",
-    "dinov2": "its module names tensors otherwise than its files",
     "glm4moe": "96 heads do not divide its width, which tfc refuses",
 }
 # Keys that transformers fills with a power of a half, whose last digit is not

@@ -48,6 +48,19 @@ MODELS = (
         **GREY, hidden_act="gelu")),
     ("siglipvision-headless", hf.SiglipVisionModel, hf.SiglipVisionConfig(
         **GREY, vision_use_head=False)),
+    ("dinov3-model", hf.DINOv3ViTModel, hf.DINOv3ViTConfig(
+        hidden_size=40, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=75, image_size=24, patch_size=4, num_channels=3,
+        num_register_tokens=3)),
+    ("dinov3-gated", hf.DINOv3ViTModel, hf.DINOv3ViTConfig(
+        hidden_size=36, num_hidden_layers=3, num_attention_heads=3,
+        intermediate_size=59, image_size=15, patch_size=5, num_channels=1,
+        use_gated_mlp=True, key_bias=True, mlp_bias=False, rope_theta=30.0)),
+    ("metaclipvision-projection", hf.MetaClip2VisionModelWithProjection,
+     hf.MetaClip2VisionConfig(**SMALL, projection_dim=37)),
+    ("dinov2registers-model", hf.Dinov2WithRegistersModel,
+     hf.Dinov2WithRegistersConfig(**without(SMALL), mlp_ratio=2,
+                                  num_register_tokens=3)),
 )
 TEXT = dict(vocab_size=97, hidden_size=52, num_hidden_layers=2,
             num_attention_heads=2, intermediate_size=75,
@@ -58,6 +71,9 @@ TEXTS = (
         **TEXT, eos_token_id=11), 11),
     ("cliptext-projection", hf.CLIPTextModelWithProjection, hf.CLIPTextConfig(
         **TEXT, eos_token_id=2, projection_dim=37, hidden_act="gelu"), 96),
+    # Here 2 is 2.
+    ("metacliptext-projection", hf.MetaClip2TextModelWithProjection,
+     hf.MetaClip2TextConfig(**TEXT, eos_token_id=2, projection_dim=37), 2),
 )
 # Texts whose last token is taken, whichever it is.
 LAST = (
@@ -66,7 +82,7 @@ LAST = (
         **TEXT, projection_size=37, hidden_act="relu")),
 )
 # Classes that take a mask of tokens, and how many are in front of patches.
-MASKS = {"vit": 1, "deit": 2, "dinov2": 1}
+MASKS = {"vit": 1, "deit": 2, "dinov2": 1, "dinov2registers": 4}
 
 
 def masked(rows, count, front, generator):

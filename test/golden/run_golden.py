@@ -42,7 +42,7 @@ AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
 # Encoders with biases or windows of distances, or with blocks.
 COUNTING = ("mpnet", "modernbert", "deberta", "deberta-v2", "nezha",
             "big_bird", "xlnet", "reformer", "clip_text_model", "longformer",
-            "gemma3_text")
+            "gemma3_text", "metaclip_2_text_model")
 # What makes a token depend on those before it, or on their number.
 RULES = {"no_repeat_ngram_size", "repetition_penalty", "min_length",
          "min_new_tokens", "timestamp_begin"}

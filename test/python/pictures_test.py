@@ -11,8 +11,8 @@ import tfcompiler as tfc
 NAME, SIDE, GRID, CHANNELS = "vit-model", 4, 6, 3
 
 
-# With two tokens in front of the patches, and with none.
-OTHERS = ("deit-model", "siglipvision-model")
+# With two tokens in front of the patches, with none, and with four.
+OTHERS = ("deit-model", "siglipvision-model", "dinov3-model")
 
 
 def case(kind, name=NAME):

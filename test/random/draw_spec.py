@@ -93,9 +93,26 @@ class Drawing:
             self.maybe(scaling, "truncate", 0.3, lambda: self.chance(0.5))
         return scaling
 
-    def rotary(self, head_dim):
+    def grid(self):
+        """With at least as many places as there are positions."""
+        front = self.pick(0, 1, 5)
+        columns, rows = self.pick((1, 48), (7, 7), (16, 3), (5, 11))
+        grid = {"columns": columns, "rows": rows}
+        if front:
+            grid["front"] = front
+        assert columns * rows + front >= MAX_POSITIONS
+        return grid
+
+    def rotary(self, head_dim, causal):
         rotary = {"style": self.pick("half", "interleaved"),
                   "theta": self.pick(10000, 100.0, 500000)}
+        if not causal and head_dim >= 4 and self.chance(0.3):
+            rotary["grid"] = self.grid()
+            if head_dim % 4 or self.chance(0.3):
+                rotary["dim"] = 4 * self.random.randint(1, head_dim // 4)
+            self.maybe(rotary, "reverse", 0.2, lambda: self.chance(0.7))
+            self.maybe(rotary, "scaling", 0.2, lambda: "none")
+            return rotary
         dim = head_dim
         if head_dim % 2 or self.chance(0.5):
             dim = rotary["dim"] = 2 * self.random.randint(1, head_dim // 2)
@@ -219,7 +236,7 @@ class Drawing:
             attention["causal"] = causal
         if head_dim >= 2:
             self.maybe(attention, "rotary", 0.45,
-                       lambda: self.rotary(head_dim))
+                       lambda: self.rotary(head_dim, causal))
         self.maybe(attention, "qk_norm", 0.35, lambda: self.pick(
             "none", *[self.qk_norm(is_set(attention.get("rotary")))] * 6))
         self.maybe(attention, "v_norm", 0.15, lambda: self.norm(head_dim, 0.2))
@@ -501,6 +518,9 @@ class Drawing:
                 attention["rotary"] = "none"
             else:
                 rotary["theta"] = self.pick(50.0, 10000)
+                if "grid" in rotary and self.chance(0.5):
+                    rotary.pop("grid")
+                    self.maybe(rotary, "grid", 0.5, self.grid)
         return block
 
     def overridden(self, block, stack):

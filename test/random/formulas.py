@@ -252,13 +252,32 @@ def stretch_yarn(scaling, rotary, dim, original, frequencies):
             scaling.get("attention_factor", factor))
 
 
+def grid_angles(rotary, head_dim, positions):
+    """[tokens, pairs of columns]: y's, then x's; y and x are from -1 to 1
+    (Simeoni et al. 2025, arXiv:2508.10104)."""
+    grid, count = rotary["grid"], rotary.get("dim", head_dim) // 4
+    place = positions - grid.get("front", 0)
+    sides = [(place // grid["columns"], grid["rows"]),
+             (place % grid["columns"], grid["columns"])]
+    turns = 1 / float(rotary["theta"]) ** (np.arange(count) / count)
+    angles = np.concatenate([
+        np.outer((2 * at + 1) / side - 1, 2 * math.pi * turns)
+        for at, side in sides], -1)
+    sign = -1 if rotary.get("reverse") else 1
+    return np.where(place[:, None] < 0, 0, sign * angles)
+
+
 def turn(rotary, heads, positions, max_positions):
     """`heads` are [tokens, heads, head_dim]."""
-    frequencies, factor = rotary_frequencies(rotary, heads.shape[-1],
-                                             max_positions)
-    angles = (positions[:, None] * frequencies)[:, None, :]
+    if "grid" in rotary:
+        angles, factor = grid_angles(rotary, heads.shape[-1], positions), 1.0
+    else:
+        frequencies, factor = rotary_frequencies(rotary, heads.shape[-1],
+                                                 max_positions)
+        angles = positions[:, None] * frequencies
+    angles = angles[:, None, :]
     cosine, sine = factor * np.cos(angles), factor * np.sin(angles)
-    count = len(frequencies)
+    count = angles.shape[-1]
     if rotary["style"] == "half":
         left, right = slice(0, count), slice(count, 2 * count)
     else:

@@ -1,4 +1,4 @@
-# Makes a folder of CLIP or SigLIP of its two encoders:
+# Makes a folder of CLIP, MetaCLIP 2 or SigLIP of its two encoders:
 #   join_towers.py TEXT IMAGE OUT
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
@@ -18,15 +18,16 @@ def config(folder):
         return json.load(stream)
 
 
-family = config(text)["model_type"].split("_")[0]
+family = config(text)["model_type"].removesuffix("_text_model")
 os.mkdir(out)
 with open(os.path.join(out, "config.json"), "w") as stream:
     json.dump({"architectures": [{"clip": "CLIPModel",
+                                  "metaclip_2": "MetaClip2Model",
                                   "siglip": "SiglipModel"}[family]],
                "model_type": family,
                "text_config": config(text), "vision_config": config(image),
                **({"projection_dim": 37, "logit_scale_init_value": 2.6}
-                  if family == "clip" else {"initializer_factor": 1.0})},
+                  if family != "siglip" else {"initializer_factor": 1.0})},
               stream)
 
 

@@ -308,10 +308,50 @@ void SpecReader::readRotary(const Json &attn, Attention &attention) {
   if (scaling && scaling->isObject()) {
     good &= readScaling(*scaling, rotary);
   }
+  if (const Json *grid = json->find("grid"); grid && good) {
+    good = readGrid(*grid, *json, rotary);
+  }
   if (good) {
     resolveFrequencies(rotary);
     attention.rotary = std::move(rotary);
   }
+}
+
+/// True when frequencies follow from it.
+bool SpecReader::readGrid(const Json &json, const Json &whole, Rotary &rotary) {
+  size_t before = diagnostics.size();
+  rotary.grid = {sizeOf(json, "columns").value_or(1),
+                 sizeOf(json, "rows").value_or(1),
+                 sizeOf(json, "front").value_or(0)};
+  if (stack->name != "encoder") {
+    error(json.place, Unsupported,
+          "expected no grid but in an encoder (not supported by this tfc), got "
+          "an object");
+  }
+  for (const char *key : {"scaling", "turned"}) {
+    const Json *other = whole.find(key);
+    if (other && !other->isString("none")) {
+      error(other->place, BadRotary,
+            std::string("expected no \"") + key +
+                "\" (places of a grid have two coordinates), got " +
+                describe(*other));
+    }
+  }
+  if (rotary.dim % 4 != 0) {
+    const Json *dim = whole.find("dim");
+    error(dim ? dim->place : whole.place.child("dim"), BadRotary,
+          "expected a multiple of 4 (places of a grid have two coordinates), "
+          "got " +
+              std::to_string(rotary.dim));
+  }
+  int64_t tokens = rotary.grid->tokens(), most = maxAngles / rotary.dim;
+  if (model.maxPositions == 0 || model.maxPositions > tokens || tokens > most) {
+    error(json.place, BadRotary,
+          "expected places for dims.max_positions (" +
+              std::to_string(model.maxPositions) + ") tokens, at most " +
+              std::to_string(most) + ", got " + std::to_string(tokens));
+  }
+  return diagnostics.size() == before;
 }
 
 /// 0: none, as in transformers.

@@ -201,6 +201,7 @@ private:
   void readRotary(const Json &attn, Attention &attention);
   void readLongrope(const Json &json, Rotary &rotary);
   bool readScaling(const Json &json, Rotary &rotary);
+  bool readGrid(const Json &json, const Json &whole, Rotary &rotary);
   double readMscale(const Json &scaling, const char *key);
 
   // ReadAdaptive.cpp

@@ -218,6 +218,11 @@ Json writeRotary(const std::optional<Rotary> &rotary) {
   if (rotary->reverse) {
     json.set("reverse", true);
   }
+  if (rotary->grid) {
+    json.set("grid", objectOf({{"columns", rotary->grid->columns},
+                               {"rows", rotary->grid->rows},
+                               {"front", rotary->grid->front}}));
+  }
   return json;
 }
 

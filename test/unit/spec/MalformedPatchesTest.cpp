@@ -15,6 +15,10 @@ static const std::string probe =
     "{\"op\": \"probe\", \"name\": \"map\", \"norm\": {\"$def\": "
     "\"norm\"}, \"width\": 5, \"act\": \"gelu\"}";
 
+static const std::string place =
+    "\"attn\": {\"num_heads\": 3, \"bias\": true, \"rotary\": {\"style\": "
+    "\"half\", \"theta\": 10, \"grid\": {\"columns\": 2, \"rows\": ";
+
 INSTANTIATE_TEST_SUITE_P(
     Probes, MalformedSpec,
     testing::Values(
@@ -41,6 +45,55 @@ INSTANTIATE_TEST_SUITE_P(
              "attention and a \"position\" of its embeddings in front of a "
              "probe (other stacks are not supported by this tfc), got another "
              "stack [TFC090]\n"}),
+    nameOf);
+
+INSTANTIATE_TEST_SUITE_P(
+    Grids, MalformedSpec,
+    testing::Values(
+        Case{"TooSmall",
+             encoderSpec,
+             {{"\"attn\": {\"num_heads\": 4, \"bias\": true}", place + "3}}}"}},
+             "s.json:20:97: /encoder/layers/block/attn/rotary/grid: expected "
+             "places for dims.max_positions (16) tokens, at most 4194304, got "
+             "6 [TFC013]\n"},
+        Case{"TooLarge",
+             encoderSpec,
+             {{"\"attn\": {\"num_heads\": 4, \"bias\": true}",
+               place + "1048576, \"front\": 2097153}}}"}},
+             "s.json:20:97: /encoder/layers/block/attn/rotary/grid: expected "
+             "places for dims.max_positions (16) tokens, at most 4194304, got "
+             "4194305 [TFC013]\n"},
+        Case{"OfOddPairs",
+             encoderSpec,
+             {{"\"attn\": {\"num_heads\": 4, \"bias\": true}",
+               place + "8}, \"dim\": 2}}"}},
+             "s.json:20:136: /encoder/layers/block/attn/rotary/dim: expected a "
+             "multiple of 4 (places of a grid have two coordinates), got 2 "
+             "[TFC013]\n"},
+        Case{"Stretched",
+             encoderSpec,
+             {{"\"attn\": {\"num_heads\": 4, \"bias\": true}",
+               place + "8}, \"scaling\": {\"kind\": \"linear\", "
+                       "\"factor\": 2}}}"}},
+             "s.json:20:136: /encoder/layers/block/attn/rotary/scaling: "
+             "expected no \"scaling\" (places of a grid have two "
+             "coordinates), got an object [TFC013]\n"},
+        Case{
+            "InADecoder",
+            decoderSpec,
+            {{"\"vocab\": 30}", "\"vocab\": 30, \"max_positions\": 16}"},
+             {"\"attn\": {\"num_heads\": 3, \"causal\": true}",
+              place + "8}}}"}},
+            "s.json:12:97: /decoder/layers/block/attn/rotary/grid: expected no "
+            "grid but in an encoder (not supported by this tfc), got an object "
+            "[TFC090]\n"},
+        Case{"OfAPart",
+             encoderSpec,
+             {{"\"attn\": {\"num_heads\": 4, \"bias\": true}",
+               place + "8}, \"turned\": 2}}"}},
+             "s.json:20:136: /encoder/layers/block/attn/rotary/turned: "
+             "expected no \"turned\" (places of a grid have two coordinates), "
+             "got 2 [TFC013]\n"}),
     nameOf);
 
 static const char *const norm = "\"decoder.final_norm\": \"{p}n\"";
