@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
              encoderSpec,
              {{"\"attn\": {\"num_heads\": 4, \"bias\": true}",
                place + "8}, \"dim\": 2}}"}},
-             "s.json:20:136: /encoder/layers/block/attn/rotary/dim: expected a "
+             "s.json:20:131: /encoder/layers/block/attn/rotary/dim: expected a "
              "multiple of 4 (places of a grid have two coordinates), got 2 "
              "[TFC013]\n"},
         Case{"Stretched",
@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"attn\": {\"num_heads\": 4, \"bias\": true}",
                place + "8}, \"scaling\": {\"kind\": \"linear\", "
                        "\"factor\": 2}}}"}},
-             "s.json:20:136: /encoder/layers/block/attn/rotary/scaling: "
+             "s.json:20:135: /encoder/layers/block/attn/rotary/scaling: "
              "expected no \"scaling\" (places of a grid have two "
              "coordinates), got an object [TFC013]\n"},
         Case{
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
             decoderSpec,
             {{"\"vocab\": 30}", "\"vocab\": 30, \"max_positions\": 16}"},
              {"\"attn\": {\"num_heads\": 3, \"causal\": true}",
-              place + "8}}}"}},
+              place + "8}}, \"causal\": true}"}},
             "s.json:12:97: /decoder/layers/block/attn/rotary/grid: expected no "
             "grid but in an encoder (not supported by this tfc), got an object "
             "[TFC090]\n"},
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
              encoderSpec,
              {{"\"attn\": {\"num_heads\": 4, \"bias\": true}",
                place + "8}, \"turned\": 2}}"}},
-             "s.json:20:136: /encoder/layers/block/attn/rotary/turned: "
+             "s.json:20:134: /encoder/layers/block/attn/rotary/turned: "
              "expected no \"turned\" (places of a grid have two coordinates), "
              "got 2 [TFC013]\n"}),
     nameOf);
