@@ -28,13 +28,6 @@ static Error checkFactors(ArrayRef<TargetInfo> targets,
                           const CompileOptions &options) {
   Factors wanted = factorsOf(model, options);
   for (const TargetInfo &target : targets) {
-    if (target.isDevice() && model.decoder &&
-        model.cache == spec::Storage::Int8) {
-      return expectedProgram(
-          "expected --target of CPUs with keys and values in "
-          "int8 (devices have no such program yet), got " +
-          target.name);
-    }
     if (target.isDevice() && model.storage == spec::Storage::Int8 &&
         model.group > 0) {
       return expectedProgram(

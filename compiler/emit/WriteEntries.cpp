@@ -3,6 +3,7 @@
 #include "compiler/emit/WriteEntries.h"
 
 #include "compiler/emit/Record.h"
+#include "compiler/support/DeviceKernels.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "tfc/abi.h"
@@ -23,7 +24,8 @@ public:
 private:
   /// tfc_port_v0[]
   Field inputs(ArrayAttr ports);
-  Field outputs(ArrayAttr ports);
+  /// `greatest`: the number of the one that heeds tfc_step_v0.greatest.
+  Field outputs(ArrayAttr ports, std::optional<int64_t> greatest);
 
   ModuleOp module;
   Tables &tables;
@@ -76,9 +78,10 @@ Field EntryWriter::inputs(ArrayAttr ports) {
   return tables.array(items);
 }
 
-Field EntryWriter::outputs(ArrayAttr ports) {
+Field EntryWriter::outputs(ArrayAttr ports, std::optional<int64_t> greatest) {
   std::vector<Field> items;
   for (auto port : ports.getAsRange<transformer::OutputPortAttr>()) {
+    bool isGreatest = greatest == static_cast<int64_t>(items.size());
     items.push_back(Record<tfc_port_v0>("tfc_port_v0")
                         .set(&tfc_port_v0::name, tables.string(port.getName()))
                         .set(&tfc_port_v0::dtype, TFC_DTYPE_F32)
@@ -86,7 +89,8 @@ Field EntryWriter::outputs(ArrayAttr ports) {
                         .set(&tfc_port_v0::width, port.getWidth())
                         .set(&tfc_port_v0::flags,
                              (port.getSqueezed() ? TFC_PORT_SQUEEZED : 0) |
-                                 (port.getHeadRows() ? TFC_PORT_HEAD_ROWS : 0))
+                                 (port.getHeadRows() ? TFC_PORT_HEAD_ROWS : 0) |
+                                 (isGreatest ? TFC_PORT_GREATEST : 0))
                         .set(&tfc_port_v0::fill, 0)
                         .set(&tfc_port_v0::take, port.getTake())
                         .set(&tfc_port_v0::limit, 0)
@@ -164,12 +168,15 @@ FailureOr<Field> EntryWriter::entry(LLVM::LLVMFuncOp function) {
               "tfc-plan-workspace)";
   }
   std::vector<Field> caches = listCaches(self, cross, state);
+  auto greatest = function->getAttrOfType<IntegerAttr>(kGreatestAttrName);
   return Record<tfc_entry_v0>("tfc_entry_v0")
       .set(&tfc_entry_v0::name, tables.string(function.getName()))
       .set(&tfc_entry_v0::n_inputs, inputPorts.size())
       .set(&tfc_entry_v0::n_outputs, outputPorts.size())
       .set(&tfc_entry_v0::inputs, inputs(inputPorts))
-      .set(&tfc_entry_v0::outputs, outputs(outputPorts))
+      .set(&tfc_entry_v0::outputs,
+           outputs(outputPorts,
+                   greatest ? std::optional(greatest.getInt()) : std::nullopt))
       .set(&tfc_entry_v0::n_caches, caches.size())
       .set(&tfc_entry_v0::caches, tables.array(caches))
       .set(&tfc_entry_v0::query_rows, queryRowsOf(self, cross))

@@ -459,6 +459,42 @@ def OutlineThreadsPass : Pass<"tfc-outline-threads", "::mlir::ModuleOp"> {
     Statistic<"numShared", "num-shared", "loops that took another's kernel">];
 }
 
+def FindGreatestPass : Pass<"tfc-find-greatest", "::mlir::ModuleOp"> {
+  let summary = "steps may ask for the greatest column of each row of logits";
+  let description = [{
+    Says on the entry of a decoder which output has a row for every token that
+    asks (`transformer.greatest`, its number), and ends the entry with a launch
+    of one more kernel, where the step asks for what it gives
+    (`tfc_step_v0.greatest`): of each row of that output the first of the
+    columns with its greatest number. A host that chooses tokens so gets 4 bytes
+    of a row, not all of it.
+
+    ```mlir
+    %there = arith.cmpi uge, %struct_size, %c168 : index
+    %greatest = scf.if %there -> (!llvm.ptr) { ... llvm.load ... } else { ... }
+    %asked = llvm.icmp "ne" %greatest, %null : !llvm.ptr
+    ...
+    scf.if %both {
+      gpu.launch_func @kernels::@greatest_column blocks in (%rows, %c1, %c1)
+        threads in (%c1024, %c1, %c1) args(%logits, %greatest, %width)
+    }
+    ```
+
+    A block of 1024 threads does a row, eight columns a thread on their way at
+    a time. Of equal columns the first one counts, and no column of a row with a
+    NaN, or of minus infinity alone.
+
+    Runs when products are kernels, before `tfc-outline-threads`.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numOutputs", "num-outputs", "outputs marked">];
+}
+
 def OverlapLaunchesPass : Pass<"tfc-overlap-launches", "::mlir::ModuleOp"> {
   let summary = "kernels may begin before those in front of them have ended";
   let description = [{

@@ -127,9 +127,10 @@ static FailureOr<Value> findOrAddPort(transformer::OutputOp op, bool headRows) {
 }
 
 /// output "name" { ... yield %y } -> if %out is given { ...; %y into %out }
-static LogicalResult lowerOutput(transformer::OutputOp op) {
+/// With `panels` a product may do some of its panels alone.
+static LogicalResult lowerOutput(transformer::OutputOp op, bool panels) {
   auto yield = cast<transformer::YieldOp>(op.getBody().front().getTerminator());
-  bool headRows = offerHeadRows(op);
+  bool headRows = panels && offerHeadRows(op);
   FailureOr<Value> port = findOrAddPort(op, headRows);
   if (failed(port)) {
     return failure();
@@ -479,7 +480,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     });
     llvm::append_range(outputs, inLoops);
     for (transformer::OutputOp op : outputs) {
-      if (failed(lowerOutput(op))) {
+      if (failed(lowerOutput(op, /*panels=*/kernelRows == 0))) {
         return signalPassFailure();
       }
       ++numOutputs;

@@ -78,6 +78,7 @@ static void buildPlainBuffer(OpPassManager &pm, const PipelineOptions &) {
 
 /// Loops as kernels, and how these follow each other.
 static void outlineKernels(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createFindGreatestPass());
   pm.addPass(createOutlineThreadsPass());
   if (options.target.hasOverlap()) {
     pm.addPass(createOverlapLaunchesPass());

@@ -1,4 +1,5 @@
-// What is said of a device's kernel from its making to the library's table.
+// What is said of a device's kernels and entries from their making to the
+// library's tables.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_SUPPORT_DEVICEKERNELS_H
 #define TFC_COMPILER_SUPPORT_DEVICEKERNELS_H
@@ -18,6 +19,10 @@ constexpr llvm::StringLiteral kBeginsAloneAttrName = "transformer.begins_alone";
 
 /// On a launch, a unit: the kernel may begin before the one in front has ended.
 constexpr llvm::StringLiteral kOverlapsAttrName = "transformer.overlaps";
+
+/// On an entry, the number of the output, as an i32, whose rows' greatest
+/// columns a step may ask for.
+constexpr llvm::StringLiteral kGreatestAttrName = "transformer.greatest";
 
 } // namespace tfc
 

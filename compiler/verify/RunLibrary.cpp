@@ -62,8 +62,10 @@ RunningLibrary::forward(llvm::ArrayRef<EntryInfo> entries,
                         static_cast<uint32_t>(tensors.size()), {});
 }
 
-rt::Status RunningLibrary::openSession() {
-  auto opened = rt::Session::create(*model, {});
+static rt::Status open(const rt::Model &model,
+                       const rt::SessionOptions &options,
+                       std::unique_ptr<rt::Session> &session) {
+  auto opened = rt::Session::create(model, options);
   if (!opened) {
     return std::move(opened.error());
   }
@@ -71,15 +73,40 @@ rt::Status RunningLibrary::openSession() {
   return {};
 }
 
+rt::Status RunningLibrary::openSession(bool readsLogits) {
+  rt::SessionOptions options;
+  finder.reset();
+  if (readsLogits) {
+    // Whoever may change logits gets them.
+    options.logits.change = [](void *, uint64_t, float *, int64_t) {};
+  }
+  rt::Status status = open(*model, options, session);
+  return status && readsLogits && model->givesGreatest()
+             ? open(*model, {}, finder)
+             : status;
+}
+
 rt::Result<uint64_t>
 RunningLibrary::addPrompt(const std::vector<int64_t> &prompt,
                           int64_t newTokens) {
-  return session->add({prompt.data(), static_cast<int64_t>(prompt.size())}, {},
-                      newTokens, {std::vector<int64_t>()});
+  auto addTo = [&](rt::Session &one) {
+    return one.add({prompt.data(), static_cast<int64_t>(prompt.size())}, {},
+                   newTokens, {std::vector<int64_t>()});
+  };
+  if (finder) {
+    auto added = addTo(*finder);
+    if (!added) {
+      return added;
+    }
+  }
+  return addTo(*session);
 }
 
 rt::Result<llvm::ArrayRef<tfc_new_token>> RunningLibrary::step() {
   rt::Status status = session->step();
+  if (status && finder) {
+    status = finder->step();
+  }
   if (!status) {
     return std::move(status.error());
   }
@@ -93,4 +120,9 @@ CompiledTap RunningLibrary::logits() const {
   const float *data = session->logits();
   return {"logits", -1, rows, port.width,
           std::vector<float>(data, data + rows * port.width)};
+}
+
+llvm::ArrayRef<tfc_new_token> RunningLibrary::found() const {
+  return finder ? llvm::ArrayRef<tfc_new_token>(finder->newTokens())
+                : llvm::ArrayRef<tfc_new_token>();
 }

@@ -26,16 +26,23 @@ public:
   forward(llvm::ArrayRef<EntryInfo> entries,
           llvm::ArrayRef<PaddedBatch> batches);
 
-  /// Begins a new session. Errors: those of rt::Session::create.
-  rt::Status openSession();
+  /// Begins a new session. With `readsLogits` its steps have logits, which one
+  /// that chooses the greatest has not where the program finds those; and there
+  /// a second session, of the same prompts, has the program find them. Errors:
+  /// those of rt::Session::create.
+  rt::Status openSession(bool readsLogits = false);
   /// Adds a prompt, which no token ends early. Its id, or the errors of
   /// rt::Session::add.
   rt::Result<uint64_t> addPrompt(const std::vector<int64_t> &prompt,
                                  int64_t newTokens);
   /// A step of the session. Its new tokens are valid until the next one.
   rt::Result<llvm::ArrayRef<tfc_new_token>> step();
-  /// The logits of the last step, a row a new token.
+  /// The logits of the last step, a row a new token, of a session that reads
+  /// them.
   CompiledTap logits() const;
+  /// The new tokens of the last step as the program found them, in the order of
+  /// the others; empty where it finds none.
+  llvm::ArrayRef<tfc_new_token> found() const;
 
   /// What the library tapped since it was emptied, in order.
   std::vector<CompiledTap> taps;
@@ -45,6 +52,7 @@ private:
 
   std::unique_ptr<rt::Model> model;
   std::unique_ptr<rt::Session> session;
+  std::unique_ptr<rt::Session> finder; // null, or whose tokens are found
 };
 
 } // namespace tfc

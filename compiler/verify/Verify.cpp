@@ -114,6 +114,9 @@ private:
   bool compareOutputs(const std::vector<CompiledTap> &compiled,
                       const std::vector<ReferenceTap> &expected,
                       const reference::Step &step, const std::string &what);
+  /// Whether the program finds the tokens of its logits, where it finds some.
+  bool compareFound(llvm::ArrayRef<tfc_new_token> tokens,
+                    const std::string &what);
   /// Says how far outputs of a forward pass are from the exact model's.
   bool compareExact(const std::vector<PaddedBatch> &batches,
                     std::vector<rt::OutputTensor> &outputs);
@@ -369,6 +372,20 @@ bool Verifier::addPrompt(DecodeSteps &steps, int64_t length,
   return true;
 }
 
+bool Verifier::compareFound(llvm::ArrayRef<tfc_new_token> tokens,
+                            const std::string &what) {
+  for (auto [number, found] : llvm::enumerate(library->found())) {
+    if (found.token != tokens[number].token) {
+      return fail(what + llvm::formatv(
+                             ": expected token {0}, the first of the greatest "
+                             "logits, where the program finds it, got {1}",
+                             tokens[number].token, found.token)
+                             .str());
+    }
+  }
+  return true;
+}
+
 bool Verifier::compareStep(DecodeSteps &steps, int64_t number) {
   auto tokens = library->step();
   if (!tokens) {
@@ -396,7 +413,7 @@ bool Verifier::compareStep(DecodeSteps &steps, int64_t number) {
            : compareOutputs({library->logits()},
                             packOutputs(last(), step, expected->outputs), step,
                             what));
-  if (!agrees || !finish(what)) {
+  if (!agrees || !finish(what) || !compareFound(*tokens, what)) {
     return false;
   }
   for (const tfc_new_token &token : *tokens) {
@@ -432,7 +449,8 @@ bool Verifier::verifyDecoding() {
   if (!library->canGenerate() || newTokens < 1 || isGiven) {
     return true;
   }
-  rt::Status opened = library->openSession();
+  // Values of steps are the taps' where there are some, and each comes once.
+  rt::Status opened = library->openSession(/*readsLogits=*/!comparesTaps());
   if (!opened) {
     return fail(opened.error().message);
   }

@@ -23,7 +23,8 @@ STACKS = {"bert": "encoder", "gpt2": "decoder"}
 CASES = [("bert", ["--opt=none"], "encode:2x16"),
          ("bert", ["--opt=full"], "encode:2x64"),
          ("bert", ["--opt=full", "--dtype=bf16"], "encode:2x16"),
-         ("gpt2", ["--opt=full", "--dtype=bf16"], "prefill:2x16")]
+         ("gpt2", ["--opt=full", "--dtype=bf16"], "prefill:2x16"),
+         ("gpt2", ["--opt=full", "--dtype=bf16"], "decode:3x16")]
 # Published model, dtype, step of tfc inspect: how often its host code launches.
 LAUNCHES = [("bert-base", "f32", "prefill:1x128"),
             ("gpt2", "bf16", "decode:1x512"),
@@ -36,6 +37,8 @@ COLUMNS = ("launches", "blocks", "requests", "sectors", "ideal_sectors",
 LIMITED = ("launches", "sectors", "memory_bytes", "wave_bytes",
            "shared_passes")
 TOTAL = "all"
+# What the host gets: a row of its own.
+DOWN = "copies to the host"
 LINE = re.compile(r"^launches of entry (\w+), program sm_80: (\d+) of", re.M)
 
 
@@ -66,7 +69,7 @@ def count(fakecuda, model, options, workload):
              "TFC_FAKECUDA": "races=0,counters=counted.json"})
     with open("counted.json", encoding="utf-8") as stream:
         counted = json.load(stream)
-    del counted["copies"]
+    copies = counted.pop("copies")
     kernels = {}
     for name, counts in counted.items():
         # Without the number, which is another one when a kernel is added.
@@ -75,6 +78,8 @@ def count(fakecuda, model, options, workload):
         kernels[name] = [a + counts[column]
                          for a, column in zip(before, COLUMNS)]
     kernels[TOTAL] = [sum(column) for column in zip(*kernels.values())]
+    kernels[DOWN] = [copies["down"] if column == "memory_bytes" else 0
+                     for column in COLUMNS]
     return kernels
 
 

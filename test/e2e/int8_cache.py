@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # A decoder whose cache keeps bytes, beside the same with f32: logits of texts in
 # one piece and as they grew, in every program, and the tokens that it says.
-#   int8_cache.py TFC TFC_RUN MODEL
+#   int8_cache.py TFC TFC_RUN MODEL DRIVER
+# DRIVER is what stands in for CUDA's.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import array
 import json
@@ -17,6 +18,9 @@ from tool import Tool  # noqa: E402
 PROGRAMS = {"x86-64-v3": "--target=cpu:x86-64-v3",
             "x86-64-v4-emulated": "--target=cpu:x86-64-v4-emulated",
             "plain loops": "--opt=none"}
+DEVICES = {"device": ["--target=cuda:sm_80"],
+           "plain loops of a device": ["--target=cuda:sm_80", "--opt=none"],
+           "device bf16": ["--target=cuda:sm_80", "--dtype=bf16"]}
 # Decibels: of the logits, from those with keys and values in f32.
 LEAST_SNR = 35.0
 ODD = 77  # a token that no text has
@@ -79,8 +83,19 @@ def check_not_finite(tool, library, texts):
     print("what is not finite is not a number, and nobody else's")
 
 
+def check_near(tool, name, options, texts, exact):
+    library = name.replace(" ", "-") + ".so"
+    tool.compile("model.json", library, "--cache=int8", *options)
+    snr = decibels(exact, logits(tool, library, "weights", texts))
+    print(f"{name}: {snr:.1f} dB", file=sys.stderr)
+    if not LEAST_SNR <= snr < 100:
+        sys.exit(f"{name}: expected logits of rounded keys and values, "
+                 f"{LEAST_SNR} dB above the noise, got {snr:.1f}")
+    print(f"{name}: near")
+
+
 def main():
-    tfc, tfc_run, folder = sys.argv[1:]
+    tfc, tfc_run, folder, driver = sys.argv[1:]
     shutil.copytree(folder, "weights")
     tool = Tool(shutil.which(tfc), shutil.which(tfc_run), ".")
     tool.import_model("weights", "model.json")
@@ -90,14 +105,7 @@ def main():
     tool.compile("model.json", "f32.so", PROGRAMS["x86-64-v3"])
     exact = logits(tool, "f32.so", "weights", texts)
     for name, option in PROGRAMS.items():
-        library = name.replace(" ", "-") + ".so"
-        tool.compile("model.json", library, "--cache=int8", option)
-        snr = decibels(exact, logits(tool, library, "weights", texts))
-        print(f"{name}: {snr:.1f} dB", file=sys.stderr)
-        if not LEAST_SNR <= snr < 100:
-            sys.exit(f"{name}: expected logits of rounded keys and values, "
-                     f"{LEAST_SNR} dB above the noise, got {snr:.1f}")
-        print(f"{name}: near")
+        check_near(tool, name, [option], texts, exact)
     prompts = batch([text[:20] for text in texts])
     said = [tool.generate(library, "weights", prompts, 60)["sequences"].data
             for library in ("f32.so", "x86-64-v3.so")]
@@ -107,6 +115,12 @@ def main():
         sys.exit(f"expected the tokens that f32 says, got {same:.1%} of them")
     print("the tokens of f32")
     check_not_finite(tool, "x86-64-v3.so", texts)
+    os.environ["TFC_CUDA_DRIVER"] = driver
+    for name, options in DEVICES.items():
+        check_near(tool, name, options, texts[:2],
+                   {place: row for place, row in exact.items() if place[0] < 2})
+    shutil.rmtree("spoiled")
+    check_not_finite(tool, "device.so", texts)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -56,6 +57,17 @@ class HeadRows(unittest.TestCase):
 
     def test_are_picked_where_all_are_computed(self):
         self.check(compiled("gpt2-lm", target="cpu", options=["--opt=none"]))
+
+    @unittest.skipUnless("TFC_FAKE_DRIVER" in os.environ,
+                         "expected a stand-in for CUDA's driver")
+    def test_are_picked_of_a_devices(self):
+        driver = {"TFC_CUDA_DRIVER": os.environ.get("TFC_FAKE_DRIVER", ""),
+                  "TFC_FAKECUDA": "races=0"}
+        with mock.patch.dict(os.environ, driver):
+            for opt in ("none", "full"):
+                with self.subTest(opt=opt):
+                    self.check(compiled("gpt2-lm", target="cuda:sm_80",
+                                        options=["--opt=" + opt]))
 
     def test_say_what_they_cannot_be(self):
         model = shared.golden("bert-mlm")

@@ -4,6 +4,7 @@
 
 #include "compiler/kernel/NarrowFloat.h"
 #include "compiler/kernel/StepFields.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -14,10 +15,11 @@ static constexpr int64_t kAccessBytes = 16;
 
 DeviceCache::DeviceCache(transformer::CacheType type, int64_t queryRows)
     : CacheGeometry(type, kBlockTokens, queryRows), isLatent(type.isLatent()),
-      headDim(type.getHeadDim()),
+      isQuantized(element.isInteger()), headDim(type.getHeadDim()),
       valueDim(isLatent ? type.getValues() : headDim),
       positionBytes(headDim * elementBytes),
-      headBytes(kBlockTokens * positionBytes) {}
+      headBytes(kBlockTokens *
+                (positionBytes + (isQuantized ? sizeof(float) : 0))) {}
 
 Value DeviceCache::keys(KernelBuilder &k, Value address, Value kvHead) const {
   return buildAddress(k.builder(), address, kvHead, headBytes);
@@ -29,11 +31,26 @@ Value DeviceCache::values(KernelBuilder &k, Value address, Value kvHead) const {
   return buildAddress(k.builder(), address, kvHead, headBytes, first);
 }
 
+Value DeviceCache::scaleAt(KernelBuilder &k, Value address, Value slot) const {
+  return buildAddress(k.builder(), address, slot, sizeof(float),
+                      kBlockTokens * positionBytes);
+}
+
+Value DeviceCache::loadScale(KernelBuilder &k, Value address,
+                             Value slot) const {
+  return LLVM::LoadOp::create(k.builder(), k.builder().getF32Type(),
+                              scaleAt(k, address, slot), sizeof(float));
+}
+
 Value DeviceCache::loadAligned(KernelBuilder &k, Value address,
                                int64_t count) const {
   ImplicitLocOpBuilder &b = k.builder();
   Value kept = LLVM::LoadOp::create(b, VectorType::get(count, element), address,
                                     count * elementBytes);
+  if (isQuantized) {
+    return arith::SIToFPOp::create(b, VectorType::get(count, b.getF32Type()),
+                                   kept);
+  }
   return element.isF32() ? kept : widenFloat(b, kept);
 }
 

@@ -4,8 +4,12 @@
 
 #include "compiler/gpu/rows/ComputedRows.h"
 #include "compiler/gpu/rows/RowVector.h"
+#include "compiler/kernel/Quantize.h"
 #include "compiler/kernel/StepFields.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -42,12 +46,64 @@ static void writeVector(KernelBuilder &k, const DeviceCache &cache,
   cache.storeKept(k, kept, address);
 }
 
+/// A head's key, or value, of a token as integers, and their scale, by a
+/// thread. The head's begin at `base`.
+static void writeQuantized(KernelBuilder &k, const DeviceCache &cache,
+                           Value rows, Value token, Value head, Value slot,
+                           Value base) {
+  ImplicitLocOpBuilder &b = k.builder();
+  int64_t width = cache.vectorWidth();
+  auto load = [&](Value d) {
+    return loadRowVector(k, rows, token, k.add(k.scale(head, cache.headDim), d),
+                         width);
+  };
+  Value least = buildLeastGreatest(b);
+  Value greatest =
+      k.loop(k.constant(0), k.constant(cache.headDim), width, least,
+             [&](Value d, ValueRange carried) -> KernelBuilder::Values {
+               Value own = carried.front(), vector = load(d);
+               for (int64_t e = 0; e < width; ++e) {
+                 own = buildGreater(b, own,
+                                    vector::ExtractOp::create(b, vector, e));
+               }
+               return {own};
+             })
+          .front();
+  LLVM::StoreOp::create(b, buildScale(b, greatest),
+                        cache.scaleAt(k, base, slot), sizeof(float));
+  Value address = buildAddress(b, base, slot, cache.positionBytes);
+  Value all = vector::BroadcastOp::create(
+      b, VectorType::get(width, greatest.getType()), greatest);
+  k.loop(k.constant(0), k.constant(cache.headDim), width, [&](Value d) {
+    Value integers = buildInteger(b, load(d), all, /*excess=*/0);
+    Value kept = arith::TruncIOp::create(
+        b, VectorType::get(width, cache.element), integers);
+    cache.storeKept(k, kept, buildAddress(b, address, d, cache.elementBytes));
+  });
+}
+
+static void expandQuantizedRows(transformer::CacheWriteOp op,
+                                const DeviceCache &cache, KernelBuilder &k) {
+  forEachVector(k, cache, op.getLayer(), op.getCache().getType().getKvHeads(),
+                [&](Value token, Value block, Value slot, Value head) {
+                  writeQuantized(k, cache, op.getKey(), token, head, slot,
+                                 cache.keys(k, block, head));
+                  writeQuantized(k, cache, op.getValue(), token, head, slot,
+                                 cache.values(k, block, head));
+                });
+}
+
 void tfc::expandCacheRows(transformer::CacheWriteOp op,
                           const DeviceCache &cache, Value step,
                           RewriterBase &rewriter) {
   rewriter.setInsertionPoint(op);
   KernelBuilder k(op.getLoc(), rewriter, step);
   ImplicitLocOpBuilder &b = k.builder();
+  if (cache.isQuantized) {
+    expandQuantizedRows(op, cache, k);
+    rewriter.eraseOp(op);
+    return;
+  }
   int64_t width = cache.vectorWidth();
   int64_t perHead = cache.headDim / width;
   // Keys that were turned for the cache alone, each thread turns on the way.

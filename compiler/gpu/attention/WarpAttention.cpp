@@ -65,9 +65,10 @@ private:
   /// Columns of the query as products with keys have them.
   Value loadQuery(const WarpQuery &query, Value column, int64_t count);
   /// The value's number in `column` of the head, at `address`, and what its
-  /// distance adds to it.
+  /// distance adds to it; `scale` of a cache of integers, where a distance
+  /// does.
   Value loadValue(const WarpQuery &query, Value position, Value address,
-                  Value column);
+                  Value column, Value scale);
   /// sums + the weights of the lanes, of 32 positions, times the values.
   Values addValues(const WarpQuery &query, Value block, Value begin,
                    Value weight, Values sums);
@@ -226,16 +227,20 @@ std::pair<Value, Value> WarpAttention::scoreOf(const WarpQuery &query,
 Value WarpAttention::score(const WarpQuery &query, Value block,
                            Value position) {
   Value slot = k.remainder(position, cache.blockTokens);
-  Value key = buildAddress(b, cache.keys(k, block, query.kvHead), slot,
-                           cache.positionBytes);
+  Value keys = cache.keys(k, block, query.kvHead);
+  Value key = buildAddress(b, keys, slot, cache.positionBytes);
+  Value scale = cache.isQuantized ? cache.loadScale(k, keys, slot) : Value();
+  auto scaled = [&](Value x) -> Value {
+    return scale ? arith::MulFOp::create(b, x, scale) : x;
+  };
   Value product = scores.addRelative(
-      dot(query, key), query, position, cache.headDim,
+      scaled(dot(query, key)), query, position, cache.headDim,
       [&](Value d) {
         return scores.tableQuery(query.token, columnOf(query, d));
       },
       [&](Value d) {
-        return cache.load(k, buildAddress(b, key, d, cache.elementBytes),
-                          b.getF32Type());
+        return scaled(cache.load(k, buildAddress(b, key, d, cache.elementBytes),
+                                 b.getF32Type()));
       });
   return scores.score(product, query, position);
 }
@@ -281,9 +286,12 @@ Value WarpAttention::dot(const WarpQuery &query, Value key) {
 }
 
 Value WarpAttention::loadValue(const WarpQuery &query, Value position,
-                               Value address, Value column) {
+                               Value address, Value column, Value scale) {
   Value value = cache.load(
       k, buildAddress(b, address, column, cache.elementBytes), b.getF32Type());
+  if (scale) {
+    value = arith::MulFOp::create(b, value, scale);
+  }
   if (Value table = scores.valueTable()) {
     Value row = scores.tableRow(k.subtract(position, query.position));
     Value first = scores.tableColumn(table, columnOf(query, k.constant(0)));
@@ -305,6 +313,14 @@ Values WarpAttention::addValues(const WarpQuery &query, Value block,
   }
   Value values = cache.values(k, block, query.kvHead);
   Value slot = k.remainder(begin, cache.blockTokens);
+  // What distances add has no scale: elements have theirs there, else the
+  // weights, each in its lane.
+  bool scalesElements = cache.isQuantized && scores.valueTable();
+  if (cache.isQuantized && !scalesElements) {
+    Value seen = k.max(k.min(warp.lane, last), from);
+    weight = arith::MulFOp::create(
+        b, weight, cache.loadScale(k, values, k.add(slot, seen)));
+  }
   Values columns;
   for (int64_t i = 0; i < numColumns; ++i) {
     Value d = k.add(warp.lane, i * WarpBuilder::kLanes);
@@ -318,9 +334,13 @@ Values WarpAttention::addValues(const WarpQuery &query, Value block,
           Value seen = k.max(k.min(k.add(j, u), last), from);
           Value address =
               buildAddress(b, values, k.add(slot, seen), cache.positionBytes);
+          Value scale;
+          if (scalesElements) {
+            scale = cache.loadScale(k, values, k.add(slot, seen));
+          }
           for (Value column : columns) {
             loaded.push_back(
-                loadValue(query, k.add(begin, seen), address, column));
+                loadValue(query, k.add(begin, seen), address, column, scale));
           }
         }
         for (int64_t u = 0; u < kValuePositions; ++u) {
@@ -335,8 +355,7 @@ Values WarpAttention::addValues(const WarpQuery &query, Value block,
 }
 
 bool tfc::fitsWarp(transformer::CacheType type) {
-  // Nobody here multiplies by scales.
-  return !type.getElementType().isInteger() && !type.isLatent() &&
+  return !type.isLatent() &&
          type.getHeadDim() <= kMaxColumns * WarpBuilder::kLanes;
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-lower-to-linalg=panel=48 --canonicalize | FileCheck %s
 // RUN: tfc-opt %s --tfc-lower-to-linalg --canonicalize | FileCheck %s --check-prefix=ROWS
+// RUN: tfc-opt %s --tfc-lower-to-linalg=kernel-rows=8 --canonicalize | FileCheck %s --check-prefix=DEVICE
 
 #ids = #transformer.input<"input_ids", fill = required, limit = 97>
 transformer.parameter @head : tensor<97x8xf32> from <["h"], stored_rows = 97>
@@ -10,6 +11,9 @@ transformer.parameter @labels : tensor<96x8xf32> from <["l"], stored_rows = 96>
 
 // Weights in rows are products of linalg, which compute all.
 // ROWS-NOT: head_rows
+// A device's kernels have no panels to leave out.
+// DEVICE: transformer.product
+// DEVICE-NOT: head_rows
 
 // CHECK-LABEL: @of_the_vocabulary
 // CHECK-SAME: #transformer.output_port<"logits", rows = wanted, take = all, head_rows = true, width = 97>
