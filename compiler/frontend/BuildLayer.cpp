@@ -136,8 +136,21 @@ buildRotary(PathBuilder &path, const AttentionOfLayers &layers,
           rotate(k, ".k.rotary", layers.front()->numKvHeads)};
 }
 
-/// Queries and keys as the attention compares them: normed and turned, in the
-/// order that the spec says. `k` is null where it has no keys of its own.
+/// Rows whose numbers are from -`most` to `most`.
+static Value buildClip(PathBuilder &path, Value rows, double most,
+                       const std::string &name) {
+  // What is too great is too small the other way round.
+  for (int side = 0; side < 2; ++side) {
+    rows = transformer::ClampOp::create(path.getBuilder(), path.loc(name), rows,
+                                        APFloat(-most));
+    rows = path.scale(rows, -1, name);
+  }
+  return rows;
+}
+
+/// Queries and keys as the attention compares them: normed, clipped and turned,
+/// in the order that the spec says. `k` is null where it has no keys of its
+/// own.
 static std::pair<Value, Value>
 buildQueriesAndKeys(PathBuilder &path, const spec::Attention &attn,
                     const AttentionOfLayers &layers, const std::string &name,
@@ -154,6 +167,10 @@ buildQueriesAndKeys(PathBuilder &path, const spec::Attention &attn,
   };
   if (attn.qkNorm && !attn.qkNorm->afterRotary) {
     norm();
+  }
+  if (attn.clip) {
+    q = buildClip(path, q, *attn.clip, name + ".q.clip");
+    k = k ? buildClip(path, k, *attn.clip, name + ".k.clip") : k;
   }
   if (attn.rotary) {
     std::tie(q, k) = buildRotary(path, layers, name, context, position, q, k);
@@ -315,6 +332,9 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
     v = path.norm(v, *attn.vNorm, name + ".v_norm", position.weights,
                   attn.numKvHeads);
   }
+  if (v && attn.clip) {
+    v = buildClip(path, v, *attn.clip, name + ".v.clip");
+  }
   std::tie(q, k) =
       buildQueriesAndKeys(path, attn, layers, name, context, position, q, k);
   auto mask = attn.causal ? transformer::Mask::Causal
@@ -364,6 +384,9 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
   if (attn.gate) {
     Value gate = path.linear(x, name + ".gate", attn.qBias, position.weights);
     y = buildOutputGate(path, *attn.gate, name + ".gated", y, gate);
+  }
+  if (attn.innerNorm) {
+    y = path.norm(y, *attn.innerNorm, name + ".inner_norm", position.weights);
   }
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
@@ -428,10 +451,10 @@ void tfc::buildCrossWrite(PathBuilder &path, const spec::Attention &attn,
                                     entry.cross, position.layer, entry.batch);
 }
 
-/// One something is done to whose gate in front of its activation: it is times
-/// a number, or cut.
-static Value buildGatedFfn(PathBuilder &path, const spec::Ffn &ffn,
-                           const std::string &name, Value index, Value x) {
+/// What the last product reads of a gated one, whose gate may be times a number
+/// or cut in front of its activation.
+static Value buildGated(PathBuilder &path, const spec::Ffn &ffn,
+                        const std::string &name, Value index, Value x) {
   Value gate = path.linear(x, name + ".gate", ffn.bias, index);
   if (ffn.gateScale != 1) {
     gate = path.scale(gate, ffn.gateScale, name + ".gate.scale");
@@ -442,31 +465,45 @@ static Value buildGatedFfn(PathBuilder &path, const spec::Ffn &ffn,
                                           APFloat(ffn.deviations()));
   }
   Value up = path.linear(x, name + ".up", ffn.bias, index);
-  Value inner = transformer::MultiplyOp::create(path.getBuilder(),
-                                                path.loc(name + ".gated"), up,
-                                                gate, toDialect(ffn.act));
-  return path.linear(inner, name + ".down", ffn.bias, index);
+  return transformer::MultiplyOp::create(path.getBuilder(),
+                                         path.loc(name + ".gated"), up, gate,
+                                         toDialect(ffn.act));
 }
 
-/// One whose activation has weights; its other numbers are those of the paper.
-static Value buildXieluFfn(PathBuilder &path, const spec::Ffn &ffn,
-                           const std::string &name, Value index, Value x) {
+/// The same of one whose activation has weights; its other numbers are those of
+/// the paper.
+static Value buildXielu(PathBuilder &path, const spec::Ffn &ffn,
+                        const std::string &name, Value index, Value x) {
   Value up = path.linear(x, name + ".up", ffn.bias, index);
-  Value inner = transformer::XieluOp::create(
+  return transformer::XieluOp::create(
       path.getBuilder(), path.loc(name + ".xielu"), up,
       path.weight(name + ".positive.weight", index),
       path.weight(name + ".negative.weight", index), APFloat(0.5),
       APFloat(-1e-6));
+}
+
+/// One that is more than a transformer.ffn.
+static Value buildOpenFfn(PathBuilder &path, const spec::Ffn &ffn,
+                          const std::string &name, Value index, Value x) {
+  Value inner;
+  if (ffn.xielu) {
+    inner = buildXielu(path, ffn, name, index, x);
+  } else if (ffn.gated) {
+    inner = buildGated(path, ffn, name, index, x);
+  } else {
+    Value up = path.linear(x, name + ".up", ffn.bias, index);
+    inner = path.activation(up, ffn.act, name + ".act");
+  }
+  if (ffn.innerNorm) {
+    inner = path.norm(inner, *ffn.innerNorm, name + ".inner_norm", index);
+  }
   return path.linear(inner, name + ".down", ffn.bias, index);
 }
 
 static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
                       const std::string &name, Value index, Value x) {
-  if (ffn.xielu) {
-    return buildXieluFfn(path, ffn, name, index, x);
-  }
-  if (ffn.gateScale != 1 || ffn.sparsity != 0) {
-    return buildGatedFfn(path, ffn, name, index, x);
+  if (ffn.xielu || ffn.innerNorm || ffn.gateScale != 1 || ffn.sparsity != 0) {
+    return buildOpenFfn(path, ffn, name, index, x);
   }
   auto bias = [&](const char *part) {
     return ffn.bias ? path.weight(name + part, index) : Value();
@@ -502,7 +539,10 @@ static transformer::RouteOp buildRoute(PathBuilder &path, const spec::Moe &moe,
 
 static Value buildShared(PathBuilder &path, const spec::Moe &moe,
                          const std::string &name, Value index, Value x) {
-  spec::Ffn shared{moe.shared->width, moe.act, moe.gated, /*bias=*/false};
+  spec::Ffn shared;
+  shared.width = moe.shared->width;
+  shared.act = moe.act;
+  shared.gated = moe.gated;
   if (const auto &norm = moe.shared->preNorm) {
     x = path.norm(x, *norm, name + ".shared.pre_norm", index);
   }

@@ -342,7 +342,10 @@ private:
     if (spec::hasError(diagnostics)) {
       return std::nullopt;
     }
-    const Json &json = tower ? tower->config : part ? part->config : whole;
+    const Json json = family::openInside(tower  ? tower->config
+                                         : part ? part->config
+                                                : whole,
+                                         diagnostics);
     inside = tower || part ? whole.find("model_type")->text : "";
     isTower = tower.has_value();
     Config config(json, diagnostics);

@@ -139,6 +139,15 @@ private:
                                  why ? why->text : "");
         continue;
       }
+      if (const Json *where = entry.value.find("where")) {
+        std::optional<Json> holds = make.make(*where);
+        if (holds && holds->boolean) {
+          expect(entry.key, *entry.value.find("is"),
+                 entry.value.find("why")->text);
+        }
+        source.config.ignore({entry.key});
+        continue;
+      }
       expect(entry.key, entry.value.items.at(0), entry.value.items.at(1).text);
     }
     for (const spec::Member &entry : membersOf(root.find("refuse"))) {

@@ -224,6 +224,11 @@ struct Attention {
   std::optional<QkNorm> qkNorm;
   /// Of each head's values by itself, before they are kept.
   std::optional<Norm> vNorm;
+  /// Queries, keys and values are at most so far from zero, behind their norms
+  /// and before they are turned.
+  std::optional<double> clip;
+  /// Of what the last product reads.
+  std::optional<Norm> innerNorm;
   /// Values are what keys are before norm and rotary: there is no product.
   bool valuesAreKeys = false;
   /// It reads what the last layer before it has kept that has keys of its own,
@@ -261,8 +266,8 @@ struct Attention {
   auto structure() const {
     return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
                     oBias, scaleByInverseLayer, causal, positionBias, qkNorm,
-                    vNorm, valuesAreKeys, sharedKeys, cap, slopes,
-                    roundedSlopes, logBase, sinks, queryBias, segments,
+                    vNorm, clip, innerNorm, valuesAreKeys, sharedKeys, cap,
+                    slopes, roundedSlopes, logBase, sinks, queryBias, segments,
                     relative, zeroMemory, sparse, gate, latent);
   }
   /// Whether keys of both may lie in one part of a cache.
@@ -339,13 +344,15 @@ struct Ffn {
   bool bias = false;
   double gateScale = 1;
   bool xielu = false;
-  double sparsity = 0; // 0 without
+  double sparsity = 0;           // 0 without
+  std::optional<Norm> innerNorm; // of what the last product reads
   /// How many deviations above the mean the part ends.
   double deviations() const;
   friend bool operator==(const Ffn &a, const Ffn &b) {
     return std::tie(a.width, a.act, a.gated, a.bias, a.gateScale, a.xielu,
-                    a.sparsity) == std::tie(b.width, b.act, b.gated, b.bias,
-                                            b.gateScale, b.xielu, b.sparsity);
+                    a.sparsity, a.innerNorm) ==
+           std::tie(b.width, b.act, b.gated, b.bias, b.gateScale, b.xielu,
+                    b.sparsity, b.innerNorm);
   }
 };
 

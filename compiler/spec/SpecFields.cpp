@@ -184,6 +184,8 @@ TypeRef attention() {
       key("softcap", oneOf({words({"none"}), number()})),
       key("qk_norm", qkNorm),
       key("v_norm", norm()),
+      key("clip", oneOf({words({"none"}), number()})),
+      key("inner_norm", norm()),
       key("values_are_keys", flag()),
       key("shared_kv", flag()),
       key("causal", flag()),
@@ -212,7 +214,8 @@ TypeRef attention() {
 TypeRef ffn() {
   Fields fields = {needed("width", width()),    needed("act", ffnActivation()),
                    key("gated", flag()),        key("bias", flag()),
-                   key("gate_scale", number()), key("sparsity", number())};
+                   key("gate_scale", number()), key("sparsity", number()),
+                   key("inner_norm", norm())};
   for (Field &field : sublayerFields()) {
     fields.push_back(std::move(field));
   }

@@ -54,7 +54,7 @@ DECODERS = {
     "afmoe": "Afmoe", "flint": "Flint", "kolibri1": "Kolibri1",
     "laguna": "Laguna", "apertus": "Apertus", "cohere2moe": "Cohere2Moe",
     "gemma4": "Gemma4Text", "gemma4unified": "Gemma4UnifiedText",
-    "gemma3n": "Gemma3nText",
+    "gemma3n": "Gemma3nText", "bitnet": "BitNet", "dbrx": "Dbrx",
     "llama4": "Llama4Text",
     **draw_relatives.DECODERS, **draw_states.DECODERS}
 PAIRS = {
@@ -115,7 +115,7 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "granitemoeshared", "youtu", "granitehybrid", "bamba", "exaonemoe",
            "jamba",
            "falconh1", "graniteswa", "granitemoeswa", "minicpm3", "axk1",
-           "mistral4", "olmohybrid", "apertus")
+           "mistral4", "olmohybrid", "apertus", "bitnet", "dbrx")
 # Of each layer's experts a row takes some.
 MIXTURES = ("mixtral", "qwen3moe", "olmoe", "qwen2moe", "granitemoe",
             "glm4moe", "ernie45moe", "gptoss", "phimoe", "deepseekv2",
@@ -134,6 +134,8 @@ PARTIAL = ("glm", "glm4", "neox", "phi", "nemotron", "persimmon",
            "neoxjapanese", "glm4moe") + draw_states.PARTIAL
 # Scores fall with the distance, and no input says where a token is.
 SLOPES = ("bloom", "mpt")
+# Of queries, keys and values.
+CLIPS = (None, 0.5, 3.0)
 # Positions are sines and cosines, one of each at least.
 SINUSOIDS = ("ctrl", "xglm")
 
@@ -473,6 +475,23 @@ def gemma3n(case, keys):
             {"rope_type": "default", "rope_theta": case["theta"]}))
 
 
+def dbrx(case, keys):
+    """It has no model without a bound, and reads a theta that it does not use."""
+    seed, taken = case["seed"], 1 + case["seed"] % 4
+    return dict(
+        keys, d_model=case["hidden"], n_layers=case["layers"],
+        n_heads=case["heads"], max_seq_len=case["positions"],
+        tie_word_embeddings=False,
+        rope_parameters={**draw_llama.rope(case), "rope_theta": case["theta"]},
+        attn_config=dict(kv_n_heads=case["heads"] // case["groups"],
+                         clip_qkv=CLIPS[1 + seed % 2], rope_theta=10000.0),
+        ffn_config=dict(
+            ffn_hidden_size=case["width"] % 19 + 3, moe_top_k=taken,
+            moe_num_experts=taken + seed // 4 % 9,
+            ffn_act_fn={"name": case["act"]},
+            moe_normalize_expert_weights=(None, 1.0)[seed // 3 % 2]))
+
+
 def with_sizes(family, case):
     """The case with sizes that the family has; simpler cases come as any."""
     case = dict(case)
@@ -527,7 +546,10 @@ def decoder_config(hf, family, case):
             d_model=case["hidden"], n_layers=case["layers"],
             n_heads=case["heads"], max_seq_len=case["positions"],
             layer_norm_epsilon=case["eps"], attn_config={
-                "softmax_scale": 0.3 if case["mlp_bias"] else None}, **keys)
+                "softmax_scale": 0.3 if case["mlp_bias"] else None,
+                "clip_qkv": CLIPS[case["seed"] % 3]}, **keys)
+    if family == "dbrx":
+        return hf.DbrxConfig(**dbrx(case, keys))
     if family == "falcon":
         new = case["groups"] < case["heads"]
         return hf.FalconConfig(
@@ -641,7 +663,7 @@ def decoder_config(hf, family, case):
                   "youtu", "mellum", "hyv3", "graniteswa", "granitemoeswa",
                   "minicpm3", "axk1", "mistral4", "flint", "apertus",
                   "cohere2moe", "gemma4", "gemma4unified", "gemma3n",
-                  "llama4"):
+                  "llama4", "bitnet"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
                   "arcee", "jais2", "cwm", "hyperclovax", "graniteswa",
@@ -674,6 +696,8 @@ def decoder_config(hf, family, case):
             for i in range(case["layers"])]
     if family == "youtu":  # its loading zeroes the row of a pad token
         keys["pad_token_id"] = None
+    if family in ("olmo", "olmoe"):
+        keys["clip_qkv"] = CLIPS[case["seed"] % 3]
     if family == "gptoss":
         keys["hidden_act"] = "silu"
     if family == "apertus":

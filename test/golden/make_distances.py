@@ -56,6 +56,7 @@ def integers():
     linear, embedding = functional.linear, functional.embedding
     forward, falcon_forward, tables = conv.forward, falcon.forward, set()
     convolve, convolve_frames = functional.conv2d, functional.conv1d
+    einsum = torch.einsum
 
     def look_up(ids, weight, *rest, **named):
         tables.add(weight.data_ptr())
@@ -87,7 +88,18 @@ def integers():
         rows = windows.permute(0, 2, 1, 3).flatten(2)
         return multiply(rows, weight.flatten(1), bias).transpose(1, 2)
 
+    def sum_products(equation, *operands):
+        """XLNet's products with weights of heads are products of rows."""
+        rows, weight = operands[0], operands[-1]
+        if equation == "ibh,hnd->ibnd":
+            return multiply(rows, weight.flatten(1).T).unflatten(
+                -1, weight.shape[1:])
+        if equation == "ibnd,hnd->ibh":
+            return multiply(rows.flatten(2), weight.flatten(1))
+        return einsum(equation, *operands)
+
     functional.linear, functional.embedding = multiply, look_up
+    torch.einsum = sum_products
     functional.conv1d = embed_frames
     functional.conv2d = embed_patches
     conv.forward = lambda self, rows: multiply(rows, self.weight.T.contiguous(),
@@ -97,6 +109,7 @@ def integers():
         yield
     finally:
         functional.linear, functional.embedding = linear, embedding
+        torch.einsum = einsum
         functional.conv2d, functional.conv1d = convolve, convolve_frames
         conv.forward, falcon.forward = forward, falcon_forward
 
@@ -171,8 +184,8 @@ def load(name, folder, dtype):
     with open(os.path.join(folder, "config.json")) as stream:
         cls = getattr(hf, json.load(stream)["architectures"][0])
     model = reference.load(cls, folder, dtype=dtype)
-    if model.config.model_type == "reformer":
-        model = model.to(dtype)  # its mask and its axes stay f32 otherwise
+    if model.config.model_type in ("reformer", "xlnet"):
+        model = model.to(dtype)  # what is no module's stays f32 otherwise
     run = (make_sound.forward_sound if name.startswith("whisper-")
            else reference.forward)
     if is_by_rows(model.config):

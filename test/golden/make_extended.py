@@ -12,6 +12,16 @@ def without(keys, *gone):
     return {key: value for key, value in keys.items() if key not in gone}
 
 
+def dbrx(attn, ffn, **changes):
+    """Its module reads the rotation's theta of the attention, and turns by that
+    of all."""
+    return hf.DbrxConfig(
+        attn_config=dict(attn, rope_theta=1e4), ffn_config=ffn,
+        **dict(dict(vocab_size=VOCAB, d_model=30, n_layers=2, n_heads=3,
+                    max_seq_len=60, bos_token_id=1, eos_token_id=2,
+                    pad_token_id=0), **changes))
+
+
 def dense(**changes):
     """Latents without experts."""
     return without(latent(**changes), "num_experts_per_tok", "n_routed_experts",
@@ -173,6 +183,23 @@ DECODERS = (
         activation_sparsity_pattern=[0.0, 0.8, 0.8], attention_bias=True,
         rms_norm_eps=1e-3, tie_word_embeddings=False, layer_types=[
             "sliding_attention", "sliding_attention", "full_attention"]))),
+    # Norms in front of the last products.
+    ("bitnet-lm", hf.BitNetForCausalLM, hf.BitNetConfig(**decoder())),
+    ("bitnet-model", hf.BitNetForCausalLM, hf.BitNetConfig(**decoder(
+        hidden_size=52, num_attention_heads=2, num_key_value_heads=2,
+        hidden_act="silu", attention_bias=True, num_hidden_layers=3,
+        tie_word_embeddings=True, rms_norm_eps=1e-3))),
+    # Queries, keys and values that are clipped.
+    ("dbrx-lm", hf.DbrxForCausalLM, dbrx(
+        dict(kv_n_heads=1, clip_qkv=1.25),
+        dict(moe_num_experts=7, moe_top_k=3, ffn_hidden_size=14))),
+    ("dbrx-single", hf.DbrxForCausalLM, dbrx(
+        dict(kv_n_heads=2, clip_qkv=3),
+        dict(moe_num_experts=5, moe_top_k=2, ffn_hidden_size=21,
+             ffn_act_fn=dict(name="gelu"), moe_normalize_expert_weights=None),
+        d_model=52, n_heads=2, n_layers=3)),
+    ("olmo-clipped", hf.OlmoForCausalLM, hf.OlmoConfig(**decoder(
+        clip_qkv=0.75, tie_word_embeddings=True))),
 )
 ENCODERS = (
     ("jina3-mlm", hf.JinaEmbeddingsV3ForMaskedLM, hf.JinaEmbeddingsV3Config(

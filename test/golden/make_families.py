@@ -694,7 +694,9 @@ class Margins:
         read = inputs[0]
         if hasattr(router, "per_expert_scale"):  # Gemma 4's
             read = (router.norm(read) * router.scale * router.scalar_root_size)
-        product = getattr(router, "gate", getattr(router, "proj", router))
+        product = next((getattr(router, part) for part in
+                        ("gate", "proj", "layer") if hasattr(router, part)),
+                       router)
         scores = read.reshape(-1, read.shape[-1]) @ product.weight.T
         if getattr(router, "bias", None) is not None:
             scores = scores + router.bias
@@ -717,7 +719,8 @@ class Margins:
                 scores.shape[1] // groups, 1) == 0, -1e9)
         keys = vars(self.config)
         self.compare(scores, keys.get("num_experts_per_tok") or
-                     keys["top_k_experts"])
+                     keys.get("top_k_experts") or
+                     keys["ffn_config"].moe_top_k)
 
     def compare(self, scores, count):
         ordered = scores.sort(-1, descending=True)[0]

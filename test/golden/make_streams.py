@@ -1,11 +1,11 @@
 # The golden models of XLNet: content streams, whose attention compares
-# distances and types of tokens.
+# distances and types of tokens, those of both sides and of a memory.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import transformers as hf
 
 from inputs import VOCAB
 from reference import build
-from writer import write_forward
+from writer import write_forward, write_rows
 
 
 def xlnet(**changes):
@@ -32,6 +32,13 @@ MODELS = (
         num_labels=5, d_model=30, n_head=3), ("ragged", "types")),
     ("xlnet-question", hf.XLNetForQuestionAnsweringSimple, xlnet(n_layer=1),
      ("ragged", "left")),
+    # Tokens see those before them, and so what a memory has.
+    ("xlnet-uni", hf.XLNetModel, xlnet(
+        attn_type="uni", clamp_len=5, d_model=30, n_head=3),
+     ("one", "ragged", "longest")),
+    ("xlnet-uni-lm", hf.XLNetLMHeadModel, xlnet(
+        attn_type="uni", mem_len=None, d_model=78, n_head=3, n_layer=3),
+     ("ragged", "longest")),
 )
 
 
@@ -43,6 +50,11 @@ def write(out):
         # Queries, keys and values are products of all columns.
         out.save(name, build(cls, config, seed, layer=0.35))
         model = out.load(cls, name)
-        write_forward(out.folder(name), model, cases, seed,
-                      pad=config.pad_token_id, types=3, longest=40)
+        if config.attn_type == "bi":
+            write_forward(out.folder(name), model, cases, seed,
+                          pad=config.pad_token_id, types=3, longest=40)
+        else:
+            # transformers takes no mask of several rows then.
+            write_rows(out.folder(name), model, cases, seed,
+                       pad=config.pad_token_id, types=3, longest=40)
         out.add(name, cases)

@@ -37,6 +37,7 @@ def randomize(model, generator, token=0.7, position=0.7, layer=1.3, bias=0.3,
     with torch.no_grad():
         for name, value in model.named_parameters():
             noise = torch.randn(value.shape, generator=generator)
+            name = name.replace("norm_attn_norm", "both")  # DBRX's
             if not value.requires_grad and model.config.model_type in (
                     "marian", "roformer"):
                 continue  # their positions are what they are

@@ -154,7 +154,8 @@ class Drawing:
             "sinks": False, "relative": "none", "sparse": "none",
             "rounded_slopes": False, "gate": "none",
             "gate_per": "column", "v_norm": "none", "values_are_keys": False,
-            "shared_kv": False}.items() if self.chance(0.1)}
+            "shared_kv": False, "clip": "none",
+            "inner_norm": "none"}.items() if self.chance(0.1)}
 
     def qk_norm(self, has_rotary):
         over = self.pick("head", "each_head", "row")
@@ -240,6 +241,10 @@ class Drawing:
         self.maybe(attention, "qk_norm", 0.35, lambda: self.pick(
             "none", *[self.qk_norm(is_set(attention.get("rotary")))] * 6))
         self.maybe(attention, "v_norm", 0.15, lambda: self.norm(head_dim, 0.2))
+        self.maybe(attention, "clip", 0.15,
+                   lambda: self.pick(0.25, 1, 8, "none"))
+        self.maybe(attention, "inner_norm", 0.15,
+                   lambda: self.norm(heads * head_dim, 0.2))
         self.maybe(attention, "values_are_keys", 0.15,
                    lambda: self.chance(0.8))
         self.maybe(attention, "shared_kv", 0.05, lambda: False)
@@ -306,6 +311,8 @@ class Drawing:
             self.maybe(ffn, "gate_scale", 0.2, lambda: self.pick(0.5, 1, 1.75))
             self.maybe(ffn, "sparsity", 0.2,
                        lambda: self.pick(0.3, 0.5, 0.875, 0.95))
+        self.maybe(ffn, "inner_norm", 0.15,
+                   lambda: self.norm(ffn["width"], 0.2))
         return ffn
 
     def mixture(self):
@@ -529,7 +536,8 @@ class Drawing:
                              "sparse": "none"}},
                    {"attn": {"scale": 0.25}},
                    {"ffn": {"gated": False, "gate_scale": None,
-                            "sparsity": None, **self.feed_forward()}}]
+                            "sparsity": None, **self.feed_forward(),
+                            "inner_norm": "none"}}]
         if stack["cross"]:
             patches.append({"cross": {"scale": 0.3}})
         usable = [patch for patch in patches if list(patch)[0] in block and

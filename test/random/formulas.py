@@ -432,9 +432,14 @@ class Attention:
         is_after = is_object(norm) and norm.get("after_rotary", False)
         if is_object(norm) and not is_after:
             x = self.norm(x, part)
+        x = self.clip(x)
         if is_object(rotary):
             x = turn(rotary, x, positions, self.model.max_positions)
         return self.norm(x, part) if is_after else x
+
+    def clip(self, x):
+        most = number_or(self.spec.get("clip"), None)
+        return x if most is None else np.clip(x, -most, most)
 
     def scale(self):
         scale = number_or(self.spec.get("scale"),
@@ -669,7 +674,9 @@ class Attention:
         return y
 
     def output(self, y):
-        return linear(self.model.weights, y.reshape(len(y), -1),
+        y = normalize(self.model.weights, self.spec.get("inner_norm"),
+                      y.reshape(len(y), -1), self.path + ".inner_norm")
+        return linear(self.model.weights, y,
                       self.path + ".o", self.model.hidden, self.has_bias("o"))
 
     def gated(self, x, y):
@@ -700,6 +707,7 @@ class Attention:
              self.project(x, "v", self.kv_heads))
         v = normalize(self.model.weights, self.spec.get("v_norm"), v,
                       self.path + ".v_norm")
+        v = self.clip(v)
         self.model.kept[kind] = (self.place(k, "k", positions), v)
         return self.model.kept[kind]
 
@@ -900,6 +908,8 @@ class Model:
             inner = xielu(self.weights, up, path)
         else:
             inner = activate(ffn["act"], up)
+        inner = normalize(self.weights, ffn.get("inner_norm"), inner,
+                          path + ".inner_norm")
         return linear(self.weights, inner, path + ".down", self.hidden, bias)
 
     def neighbours(self, sublayer, sequence, path):

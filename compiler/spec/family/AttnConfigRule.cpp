@@ -43,7 +43,6 @@ static void checkKeys(Config &own) {
               std::string("expected 8 (") + same + "), got " +
                   spec::describe(*own.value("alibi_bias_max")));
   }
-  own.refuseContent("clip_qkv", "tfc does not clip queries and keys");
   std::string type = own.string("attn_type", "multihead_attention");
   if (type != "multihead_attention") {
     own.fault("attn_type", "expected \"multihead_attention\" (all heads have "
@@ -66,6 +65,10 @@ std::optional<Json> family::attnConfigRule(Instantiator &made,
     checkKeys(own);
     const Json *scale = own.value("softmax_scale");
     return scale ? *scale : Json("rsqrt_head_dim");
+  }
+  if (hole.find("part")->isString("clip")) {
+    const Json *clip = own.value("clip_qkv");
+    return clip && clip->real != 0 ? *clip : Json("none");
   }
   Json slopes = Json::array();
   int64_t heads = made.integer(hole, "heads", 1, 1, spec::maxWidth);

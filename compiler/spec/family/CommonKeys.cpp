@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/family/Config.h"
 
+#include <algorithm>
+
 using namespace tfc;
 using namespace tfc::family;
 using spec::Json;
@@ -61,6 +63,44 @@ static void readSight(Config &config, std::string_view kind,
   }
 }
 
+/// Keys that change no number of any model type.
+static const std::vector<std::string_view> &keysOfAll() {
+  static const std::vector<std::string_view> keys = {
+      // How the model was made, saved or trained.
+      "architectures", "model_type", "transformers_version", "torch_dtype",
+      "dtype", "initializer_range", "gradient_checkpointing", "problem_type",
+      "finetuning_task", "label2id", "id2label", "num_labels", "use_bfloat16",
+      "tokenizer_class", "prefix", "xla_device", "torchscript",
+      "tie_encoder_decoder", "tie_word_embeddings", "sentence_transformers",
+      "sbert_ce_default_activation_function", "custom_pipelines", "output_past",
+      "_name_or_path", "_commit_hash", "_auto_class", "_num_labels",
+      "_flash_attn_2_enabled", "_attn_implementation",
+      "_attn_implementation_autoset", "_experts_implementation",
+      // What a call returns, and how it computes it.
+      "use_cache", "output_attentions", "output_hidden_states", "return_dict",
+      "chunk_size_feed_forward", "attn_implementation",
+      "cross_attention_hidden_size",
+      // Token ids: read elsewhere, or the tokenizer's business.
+      "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id",
+      "eos_token_ids", "cls_token_id", "mask_token_id", "unk_token_id",
+      "decoder_start_token_id",
+      // Generation settings that transformers 4 kept here; read elsewhere.
+      "task_specific_params", "max_length", "min_length", "do_sample",
+      "early_stopping", "num_beams", "num_beam_groups", "diversity_penalty",
+      "temperature", "top_k", "top_p", "typical_p", "repetition_penalty",
+      "length_penalty", "no_repeat_ngram_size", "encoder_no_repeat_ngram_size",
+      "bad_words_ids", "num_return_sequences", "output_scores",
+      "return_dict_in_generate", "forced_bos_token_id", "forced_eos_token_id",
+      "remove_invalid_values", "exponential_decay_length_penalty",
+      "suppress_tokens", "begin_suppress_tokens"};
+  return keys;
+}
+
+bool family::isOfAll(std::string_view key) {
+  const std::vector<std::string_view> &keys = keysOfAll();
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
 void family::readCommonKeys(Config &config, std::string_view kind,
                             const std::set<std::string> &decided) {
   readSight(config, kind, decided);
@@ -93,32 +133,5 @@ void family::readCommonKeys(Config &config, std::string_view kind,
   config.refuseContent("transformers_weights",
                        "tfc reads model.safetensors or its shards");
   config.refuseContent("pruned_heads", "pruned heads are not supported");
-  config.ignore(
-      {// How the model was made, saved or trained.
-       "architectures", "model_type", "transformers_version", "torch_dtype",
-       "dtype", "initializer_range", "gradient_checkpointing", "problem_type",
-       "finetuning_task", "label2id", "id2label", "num_labels", "use_bfloat16",
-       "tokenizer_class", "prefix", "xla_device", "torchscript",
-       "tie_encoder_decoder", "tie_word_embeddings", "sentence_transformers",
-       "sbert_ce_default_activation_function", "custom_pipelines",
-       "output_past", "_name_or_path", "_commit_hash", "_auto_class",
-       "_num_labels", "_flash_attn_2_enabled", "_attn_implementation",
-       "_attn_implementation_autoset", "_experts_implementation",
-       // What a call returns, and how it computes it.
-       "use_cache", "output_attentions", "output_hidden_states", "return_dict",
-       "chunk_size_feed_forward", "attn_implementation",
-       "cross_attention_hidden_size",
-       // Token ids: read elsewhere, or the tokenizer's business.
-       "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id",
-       "eos_token_ids", "cls_token_id", "mask_token_id", "unk_token_id",
-       "decoder_start_token_id",
-       // Generation settings that transformers 4 kept here; read elsewhere.
-       "task_specific_params", "max_length", "min_length", "do_sample",
-       "early_stopping", "num_beams", "num_beam_groups", "diversity_penalty",
-       "temperature", "top_k", "top_p", "typical_p", "repetition_penalty",
-       "length_penalty", "no_repeat_ngram_size", "encoder_no_repeat_ngram_size",
-       "bad_words_ids", "num_return_sequences", "output_scores",
-       "return_dict_in_generate", "forced_bos_token_id", "forced_eos_token_id",
-       "remove_invalid_values", "exponential_decay_length_penalty",
-       "suppress_tokens", "begin_suppress_tokens"});
+  config.ignore(keysOfAll());
 }

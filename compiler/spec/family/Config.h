@@ -84,6 +84,9 @@ void expectLayerTypes(Config &config, std::string_view type,
                       std::string_view key = "layer_types",
                       const std::string &why = "");
 
+/// Whether readCommonKeys ignores it in every model type.
+bool isOfAll(std::string_view key);
+
 /// What is assumed of a table's family where the table itself decides nothing:
 /// of its kind ("encoder", "decoder", "encoder_decoder"), what it sees; and the
 /// keys that all model types share, whose values that change numbers in a way

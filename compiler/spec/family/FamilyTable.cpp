@@ -191,6 +191,45 @@ std::vector<Table> family::tablesOf(std::string_view modelType,
   return tables;
 }
 
+/// Puts the members of the object at `key` in its place.
+static void openObject(Json &config, const std::string &key,
+                       spec::Diagnostics &diagnostics) {
+  const Json *found = config.find(key);
+  if (!found || found->isNull()) {
+    config.remove(key);
+    return;
+  }
+  Json object = *found;
+  if (!object.isObject()) {
+    spec::report(diagnostics, object.place, 4,
+                 "expected an object, got " + spec::describe(object));
+    return;
+  }
+  config.remove(key);
+  for (spec::Member &member : object.members) {
+    if (!isOfAll(member.key)) {
+      member.key = key + "." + member.key;
+      config.members.push_back(std::move(member));
+    }
+  }
+}
+
+Json family::openInside(Json config, spec::Diagnostics &diagnostics) {
+  const Json *type = config.find("model_type");
+  if (!type || !type->isString()) {
+    return config;
+  }
+  // Faults of tables are found where they are read for good.
+  spec::Diagnostics unused;
+  std::vector<Table> tables = tablesOf(type->text, unused);
+  const Json *inside =
+      tables.empty() ? nullptr : tables.front().root.find("inside");
+  for (const Json &key : inside ? inside->items : std::vector<Json>()) {
+    openObject(config, key.text, diagnostics);
+  }
+  return config;
+}
+
 std::vector<std::string> family::modelTypes(spec::Diagnostics &diagnostics) {
   std::set<std::string> types;
   for (const Text &each : texts()) {

@@ -38,6 +38,11 @@ std::optional<Table> loadTable(std::string_view name,
 std::vector<Table> tablesOf(std::string_view modelType,
                             spec::Diagnostics &diagnostics);
 
+/// config.json with the members of the objects that its model type's tables
+/// have `inside` in their place: "attn_config.clip_qkv". Keys of all model
+/// types are left out there.
+spec::Json openInside(spec::Json config, spec::Diagnostics &diagnostics);
+
 /// All model types that some table has, in alphabetical order.
 std::vector<std::string> modelTypes(spec::Diagnostics &diagnostics);
 

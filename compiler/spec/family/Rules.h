@@ -130,8 +130,8 @@ std::optional<spec::Json> adjustedWidthRule(Instantiator &, const spec::Json &);
 std::optional<spec::Json> attentionTypesRule(Instantiator &,
                                              const spec::Json &);
 
-/// {"part": "scale" | "slopes", "heads"}: MPT's attn_config, as the scale of
-/// scores or as their slopes.
+/// {"part": "scale" | "clip" | "slopes", "heads"}: MPT's attn_config, as the
+/// scale of scores, a bound of rows or the slopes of scores.
 std::optional<spec::Json> attnConfigRule(Instantiator &, const spec::Json &);
 
 /// {"tensor", "axis", "size", "then", "else"}: `then` where a tensor of one of

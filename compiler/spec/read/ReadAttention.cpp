@@ -42,6 +42,11 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
   if (const Json *cap = attn.find("softcap"); cap && cap->isNumber()) {
     result.cap = readPositive(*cap);
   }
+  if (const Json *clip = attn.find("clip"); clip && clip->isNumber()) {
+    result.clip = readPositive(*clip);
+  }
+  result.innerNorm =
+      readNorm(attn.find("inner_norm"), result.numHeads * result.headDim);
   readScores(attn, result);
   readRelativeTerms(attn, result);
   readValues(attn, result);
@@ -188,7 +193,8 @@ void SpecReader::checkCross(const Json &attn) {
       {"log_scale_base", "none", other}, {"sinks", false, other},
       {"relative", "none", places},      {"sparse", "none", other},
       {"rounded_slopes", false, places}, {"gate", "none", other},
-      {"gate_per", "column", other},     {"latent", "none", other}};
+      {"gate_per", "column", other},     {"latent", "none", other},
+      {"clip", "none", other},           {"inner_norm", "none", other}};
   for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {

@@ -211,6 +211,7 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
     }
   }
   readSparsity(sublayer, ffn);
+  ffn.innerNorm = readNorm(sublayer.find("inner_norm"), ffn.width);
   result.f = ffn;
   return result;
 }

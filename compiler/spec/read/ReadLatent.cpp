@@ -83,6 +83,8 @@ void SpecReader::checkLatent(const Json &attn) {
       {"window", {"none"}, other},
       {"qk_norm", {"none"}, other},
       {"v_norm", {"none"}, other},
+      {"clip", {"none"}, other},
+      {"inner_norm", {"none"}, other},
       {"values_are_keys", {false}, other},
       {"shared_kv", {false}, other},
       {"softcap", {"none"}, other},

@@ -360,6 +360,7 @@ private:
     if (attn.sinks) {
       add(stem + "sinks", "weight", 1, attn.numHeads, 1);
     }
+    addNorm(stem + "inner_norm", attn.innerNorm, queries);
     addLinear(stem + "o", model.hidden, queries, attn.oBias);
   }
 
@@ -394,6 +395,7 @@ private:
       add(stem + "positive", "weight", 1, 1, 1);
       add(stem + "negative", "weight", 1, 1, 1);
     }
+    addNorm(stem + "inner_norm", ffn.innerNorm, ffn.width);
     addLinear(stem + "down", model.hidden, ffn.width, ffn.bias);
   }
 
@@ -478,8 +480,10 @@ private:
       addLinear(stem + "out", model.hidden, rows, false);
     }
     if (moe.shared) {
-      listFfn({moe.shared->width, moe.act, moe.gated, /*bias=*/false},
-              stem + "shared.");
+      Ffn shared;
+      shared.width = moe.shared->width;
+      shared.gated = moe.gated;
+      listFfn(shared, stem + "shared.");
       addNorm(stem + "shared.pre_norm", moe.shared->preNorm, model.hidden);
       addNorm(stem + "shared.out_norm", moe.shared->outNorm, model.hidden);
       if (moe.shared->gate) {

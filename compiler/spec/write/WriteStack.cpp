@@ -324,6 +324,12 @@ Json writeAttention(const Attention &attn) {
   if (attn.vNorm) {
     json.set("v_norm", writeNorm(attn.vNorm));
   }
+  if (attn.clip) {
+    json.set("clip", *attn.clip);
+  }
+  if (attn.innerNorm) {
+    json.set("inner_norm", writeNorm(attn.innerNorm));
+  }
   if (attn.valuesAreKeys) {
     json.set("values_are_keys", true);
   }
@@ -381,6 +387,9 @@ Json writeFfn(const Ffn &ffn) {
   }
   if (ffn.sparsity != 0) {
     json.set("sparsity", ffn.sparsity);
+  }
+  if (ffn.innerNorm) {
+    json.set("inner_norm", writeNorm(ffn.innerNorm));
   }
   return json;
 }

@@ -111,7 +111,9 @@ TEST(CanonicalSpec, KeepsWhatFewModelsHave) {
   std::string text = replaced(
       decoderSpec, "\"attn\": {\"num_heads\": 3, \"causal\": true}",
       "\"attn\": {\"num_heads\": 3, \"causal\": true, \"softcap\": 5, "
-      "\"out_scale\": 0.5, \"qk_norm\": {\"kind\": \"layernorm\", \"eps\": "
+      "\"clip\": 3, \"inner_norm\": {\"kind\": \"rmsnorm\", \"eps\": "
+      "0.001, \"affine\": false}, \"out_scale\": 0.5, \"qk_norm\": {\"kind\": "
+      "\"layernorm\", \"eps\": "
       "1e-05, \"affine\": false}, \"out_norm\": {\"kind\": \"rmsnorm\", "
       "\"eps\": 1e-05, \"affine\": false}}");
   text =
@@ -126,10 +128,10 @@ TEST(CanonicalSpec, KeepsWhatFewModelsHave) {
   std::string canonical = canonicalOf(text);
   EXPECT_EQ(canonicalOf(canonical), canonical);
   for (const char *part :
-       {"\"softcap\": 5", "\"out_scale\": 0.5", "\"over\": \"head\"",
-        "\"affine\": false", "\"parallel\": true", "\"offset\": 1",
-        "\"form\": \"std_eps_unbiased\"", "\"out_norm\"", "\"groups\": 3",
-        "\"first_row\": 8"}) {
+       {"\"softcap\": 5", "\"clip\": 3", "\"inner_norm\"", "\"out_scale\": 0.5",
+        "\"over\": \"head\"", "\"affine\": false", "\"parallel\": true",
+        "\"offset\": 1", "\"form\": \"std_eps_unbiased\"", "\"out_norm\"",
+        "\"groups\": 3", "\"first_row\": 8"}) {
     EXPECT_NE(canonical.find(part), std::string::npos) << part;
   }
 }

@@ -95,6 +95,11 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"num_heads\": 3,", "\"num_heads\": 3, \"softcap\": 0,"}},
              "s.json:12:45: /decoder/layers/block/attn/softcap: expected a "
              "number above 0 that f32 can hold, got 0 [TFC004]\n"},
+        Case{"ClipOfNothing",
+             decoderSpec,
+             {{"\"num_heads\": 3,", "\"num_heads\": 3, \"clip\": -1,"}},
+             "s.json:12:42: /decoder/layers/block/attn/clip: expected a "
+             "number above 0 that f32 can hold, got -1 [TFC004]\n"},
         Case{"GroupsThatDoNotDivide",
              decoderSpec,
              {{"\"pack\": [\"q\", \"k\", \"v\"]",
