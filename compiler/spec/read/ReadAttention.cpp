@@ -224,11 +224,14 @@ void SpecReader::readWindow(const Json &attn, Attention &attention) {
 
 void SpecReader::readQkNorm(const Json &attn, Attention &attention) {
   const Json *json = attn.find("qk_norm");
-  std::optional<Norm> norm = readNorm(json);
+  std::string over =
+      json && json->isObject() ? wordOf(*json, "over", "head") : std::string();
+  // Of rows, the shorter one.
+  std::optional<Norm> norm = readNorm(
+      json, attention.headDim * (over == "row" ? attention.numKvHeads : 1));
   if (!norm) {
     return;
   }
-  std::string over = wordOf(*json, "over", "head");
   QkNorm result{*norm, over == "row", flagOf(*json, "after_rotary", false),
                 over == "each_head"};
   if (result.perHead && (norm->bias || !norm->weight)) {
@@ -246,7 +249,7 @@ void SpecReader::readQkNorm(const Json &attn, Attention &attention) {
 /// What has no keys of its own has no values either, nor what makes them.
 void SpecReader::readValues(const Json &attn, Attention &attention) {
   attention.sharedKeys = flagOf(attn, "shared_kv", false);
-  std::optional<Norm> norm = readNorm(attn.find("v_norm"));
+  std::optional<Norm> norm = readNorm(attn.find("v_norm"), attention.headDim);
   if (attention.sharedKeys) {
     if (stack->name == "encoder") {
       error(attn.find("shared_kv")->place, Unsupported,

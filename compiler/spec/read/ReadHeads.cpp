@@ -148,7 +148,7 @@ std::optional<HeadStep> SpecReader::readStep(const Head &head, const Json &step,
   }
   if (op == "norm") {
     NormStep norm{readStepPath(head, step), {}};
-    norm.norm = readNorm(&step).value_or(Norm());
+    norm.norm = readNorm(&step, result.width).value_or(Norm());
     return norm;
   }
   if (op == "logits") {

@@ -22,7 +22,7 @@ void SpecReader::readLayerInputs(const Json *json) {
       *number = readPositive(*given);
     }
   }
-  if (std::optional<Norm> norm = readNorm(json->find("norm"))) {
+  if (std::optional<Norm> norm = readNorm(json->find("norm"), inputs.width)) {
     inputs.norm = *norm;
   } else if (const Json *given = json->find("norm")) {
     error(given->place, BadBlock, "expected a norm, got " + describe(*given));

@@ -90,6 +90,14 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:12:95: /decoder/layers/block/attn/qk_norm/after_rotary: "
              "expected false (the attention has no rotary), got true "
              "[TFC013]\n"},
+        Case{"DeviationOfOneNumber",
+             decoderSpec,
+             {{"\"num_heads\": 3,",
+               "\"num_heads\": 12, \"v_norm\": {\"kind\": \"layernorm\", "
+               "\"eps\": 1e-05, \"form\": \"std_eps_unbiased\"},"}},
+             "s.json:12:89: /decoder/layers/block/attn/v_norm/form: expected "
+             "\"var_eps\" (one number has no deviation from others), got "
+             "\"std_eps_unbiased\" [TFC026]\n"},
         Case{"CapOfNothing",
              decoderSpec,
              {{"\"num_heads\": 3,", "\"num_heads\": 3, \"softcap\": 0,"}},
