@@ -5,7 +5,7 @@ import copy
 import math
 import random
 
-import formulas
+import layers
 
 MAX_POSITIONS = 48
 
@@ -1029,8 +1029,8 @@ def has_zero_memory(attention):
 
 def reads_position_bias(stack):
     return any(name == "attn" and part.get("use_position_bias", True)
-               for block, _ in formulas.list_layers(stack["layers"])
-               for name, part, _ in formulas.list_sublayers(block))
+               for block, _ in layers.list_layers(stack["layers"])
+               for name, part, _ in layers.list_sublayers(block))
 
 
 def find_attention(block):

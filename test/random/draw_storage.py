@@ -6,6 +6,8 @@ import re
 
 import numpy as np
 
+from layers import list_layers, list_sublayers
+
 LAYER = re.compile(r"(encoder|decoder)\.layers\.(\d+)\.(.+)\.(weight|bias)$")
 MATRICES = {"q", "k", "v", "o", "gate", "up", "down"}
 
@@ -199,12 +201,11 @@ class Storage:
 
     def heads_of(self, stack, module, layer):
         """How many heads the rows of `attn.q` and the like are."""
-        import formulas
         name, part = module.split(".")
-        for block, number in formulas.list_layers(
+        for block, number in list_layers(
                 self.spec[stack]["layers"]):
             if number == layer:
-                for own, sublayer, _ in formulas.list_sublayers(block):
+                for own, sublayer, _ in list_sublayers(block):
                     if own == name:
                         heads = sublayer["num_heads"]
                         return (heads if part == "q" else
