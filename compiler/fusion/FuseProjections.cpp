@@ -96,7 +96,8 @@ WeightOp ProjectionFuser::findWeight(Value value, Block *block) {
 }
 
 bool ProjectionFuser::isCandidate(LinearOp op) {
-  if (op.getFactor() || op.getResidual() ||
+  // Of integers there are scales, too, which the whole would not have.
+  if (op.getFactor() || op.getResidual() || op.getWeightScales() ||
       op.getAct() != Activation::Identity) {
     return false;
   }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-fuse-projections --split-input-file | FileCheck %s
 // RUN: tfc-opt %s --tfc-fuse-projections --split-input-file --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s --check-prefix=LOCATION
+// Those of integers have scales each, and are left.
+// RUN: tfc-opt %s --split-input-file --tfc-choose-precision="weights=int4 group=32 rounds" --tfc-fuse-projections -o /dev/null
 
 !cache = !transformer.cache<layers = 2, kv_heads = 1, head_dim = 4>
 
