@@ -22,6 +22,7 @@ _WINDOW, _HOP, _SECONDS = 400, 160, 30
 _LONGEST = 24 * 3600
 _BLOCK = 3000  # frames that are computed at once
 RATE_FRAMES = RATE // _HOP
+_BEFORE = "<|startofprev|>"  # in front of what was said before a sound
 FRAMES = 2  # of a row, which is what the second convolution's stride leaves
 
 
@@ -220,9 +221,6 @@ def _forced(pairs) -> List[Optional[int]]:
     return behind
 
 
-_BEFORE = "<|startofprev|>"
-
-
 class Prompt:
     """What the decoder begins with: the start, the language (what the model
     hears where nobody says it), the task, and, without times, that there are
@@ -304,7 +302,7 @@ def said_before(model, settings: dict, text: Optional[str]) -> List[int]:
     said = model.tokenizer.encode(" " + text.strip(),
                                   add_special_tokens=False).ids
     # Behind the words' of the vocabulary there are special tokens alone.
-    if any(token >= min(begin, *model.info.eos) for token in said):
+    if any(token >= min([begin, *model.info.eos]) for token in said):
         raise Error(Code.INVALID_ARGUMENT, "prompt: expected a text without "
                     "special tokens, got one with them")
     return [begin, *said[-max(1, model._positions() // 2 - 1):]]

@@ -12,7 +12,7 @@ import numpy as np
 from tfcompiler._error import Code, Error
 from tfcompiler._numbers import INT64, UINT64, integer
 from tfcompiler._sound import (FRAMES, RATE_FRAMES, Prompt, settings_of,
-                               said_before, to_rows, without_times)
+                               said_before, without_times)
 
 if TYPE_CHECKING:
     from tfcompiler._model import Model

@@ -91,13 +91,19 @@ class Attacks(unittest.TestCase):
             self.assertLess(sent, 128)
 
     def test_headers_without_end(self):
-        """Ten thousand; one letter at a time, before the first answer and
-        behind one; and nothing at all."""
+        """Ten thousand; a long one; one letter at a time, before the first
+        answer and behind one; and nothing at all."""
         connection = self.connect()
         with contextlib.suppress(OSError):  # it hears no more
             connection.sendall(b"GET /health HTTP/1.1\r\n"
                                + b"a: b\r\n" * 10000)
         self.assertIn(b" 4", connection.recv(100))
+        for head, status in ((b"a: " + b"b" * 20000, b" 431 "),
+                             (b"a: " + b"b" * 20000 + b"\r\n\r\n", b" 400 "),
+                             (b"a: " + b"b" * 9000 + b"\r\n\r\n", b" 200 ")):
+            connection = self.connect()
+            connection.sendall(b"GET /health HTTP/1.1\r\n" + head)
+            self.assertIn(status, connection.recv(100))
         slow = [self.connect() for _ in range(40)]
         slow[0].sendall(b"GET /health HTTP/1.1\r\nhost: a\r\n\r\n")
         self.assertIn(b" 200 ", slow[0].recv(1000))

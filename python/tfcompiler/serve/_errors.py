@@ -22,6 +22,7 @@ _TYPES = {
     415: ("invalid_request_error", "validation"),
     424: ("invalid_request_error", "backend"),
     429: ("rate_limit_error", "overloaded"),
+    431: ("invalid_request_error", "validation"),
     500: ("server_error", "backend"),
     503: ("server_error", "unhealthy"),
     504: ("server_error", "backend"),
