@@ -4,8 +4,8 @@
 import random
 
 import formulas
-import layers
 import tensors
+from layers import list_layers, list_sublayers
 
 MAX_LENGTH = 40
 
@@ -14,8 +14,8 @@ def counts_distances(stack):
     """Whether neighbours of a sequence must be neighbours in the batch."""
     if "convs" in stack["embeddings"].get("patches", {}):
         return True
-    for block, _ in layers.list_layers(stack["layers"]):
-        for name, attention, _ in layers.list_sublayers(block):
+    for block, _ in list_layers(stack["layers"]):
+        for name, attention, _ in list_sublayers(block):
             if name == "ngram" or name == "attn" and (
                     isinstance(attention.get("window"), dict) or
                     attention.get("slopes", "none") != "none" or
@@ -38,15 +38,15 @@ def has_positions(stack):
     if stack["embeddings"].get("position", {}).get("kind", "none") != "none":
         return True
     return any(isinstance(sublayer.get("rotary"), dict)
-               for block, _ in layers.list_layers(stack["layers"])
-               for name, sublayer, _ in layers.list_sublayers(block))
+               for block, _ in list_layers(stack["layers"])
+               for name, sublayer, _ in list_sublayers(block))
 
 
 def compares_types(stack):
     return any(isinstance(sublayer.get("relative"), dict) and
                sublayer["relative"].get("segments", False)
-               for block, _ in layers.list_layers(stack["layers"])
-               for name, sublayer, _ in layers.list_sublayers(block))
+               for block, _ in list_layers(stack["layers"])
+               for name, sublayer, _ in list_sublayers(block))
 
 
 def to_tensor(rows):

@@ -5,7 +5,7 @@ import copy
 import math
 import random
 
-import layers
+from layers import is_object, list_layers, list_sublayers
 
 MAX_POSITIONS = 48
 
@@ -239,7 +239,7 @@ class Drawing:
             self.maybe(attention, "rotary", 0.45,
                        lambda: self.rotary(head_dim, causal))
         self.maybe(attention, "qk_norm", 0.35, lambda: self.pick(
-            "none", *[self.qk_norm(is_set(attention.get("rotary")))] * 6))
+            "none", *[self.qk_norm(is_object(attention.get("rotary")))] * 6))
         self.maybe(attention, "v_norm", 0.15, lambda: self.norm(head_dim, 0.2))
         self.maybe(attention, "clip", 0.15,
                    lambda: self.pick(0.25, 1, 8, "none"))
@@ -265,7 +265,7 @@ class Drawing:
         if attention.get("slopes", "none") != "none":
             self.maybe(attention, "rounded_slopes", 0.5,
                        lambda: self.chance(0.8))
-        if not is_set(attention.get("window")) and \
+        if not is_object(attention.get("window")) and \
                 attention.get("softcap", "none") == "none":
             self.maybe(attention, "sparse", 0.3, lambda: self.sparse(causal))
         if table:
@@ -274,7 +274,7 @@ class Drawing:
                 self.relative_terms(not table["is_read"], causal))
             table["is_read"] = True
             relative = attention["relative"]
-            if causal and is_set(relative) and \
+            if causal and is_object(relative) and \
                     relative.get("keys") == "own":
                 self.maybe(relative, "zero_memory", 0.5,
                            lambda: self.chance(0.8))
@@ -514,13 +514,13 @@ class Drawing:
             attention["window"] = self.window(stack["causal"])
             return block
         # Beside blocks there is no window.
-        if not is_set(attention.get("sparse")):
+        if not is_object(attention.get("sparse")):
             attention["window"] = self.pick("none",
                                             self.window(stack["causal"]))
         self.maybe(attention, "scale", 0.3,
                    lambda: round(self.random.uniform(0.05, 0.8), 3))
         rotary = attention.get("rotary")
-        if is_set(rotary) and not is_set(attention.get("qk_norm")):
+        if is_object(rotary) and not is_object(attention.get("qk_norm")):
             if self.chance(0.3):
                 attention["rotary"] = "none"
             else:
@@ -1015,22 +1015,18 @@ class Drawing:
 
 def is_reversible(stack):
     streams = stack.get("streams")
-    return is_set(streams) and streams["kind"] == "reversible"
-
-
-def is_set(value):
-    return isinstance(value, dict)
+    return is_object(streams) and streams["kind"] == "reversible"
 
 
 def has_zero_memory(attention):
     relative = attention.get("relative")
-    return is_set(relative) and relative.get("zero_memory", False)
+    return is_object(relative) and relative.get("zero_memory", False)
 
 
 def reads_position_bias(stack):
     return any(name == "attn" and part.get("use_position_bias", True)
-               for block, _ in layers.list_layers(stack["layers"])
-               for name, part, _ in layers.list_sublayers(block))
+               for block, _ in list_layers(stack["layers"])
+               for name, part, _ in list_sublayers(block))
 
 
 def find_attention(block):

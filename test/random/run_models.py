@@ -16,7 +16,7 @@ import tempfile
 import time
 
 import run_random
-from run_random import Fault, Trial, greatest, np, to_dtype
+from run_random import Fault, Trial, np, to_dtype
 import draw_inputs
 import draw_spec
 import formulas
