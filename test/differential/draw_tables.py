@@ -436,7 +436,9 @@ def gemma4(case, keys):
         global_head_dim=case["head_dim"] + 4 * (seed % 3),
         attention_k_eq_v=bool(seed // 3 % 2),
         num_global_key_value_heads=(None, 1)[seed // 6 % 2],
-        hidden_size_per_layer_input=(0, 6, 11)[seed // 12 % 3],
+        # Without them transformers fails where layers share keys.
+        hidden_size_per_layer_input=(5 if shared else 0, 6,
+                                     11)[seed // 12 % 3],
         vocab_size_per_layer_input=case["vocab"],
         use_double_wide_mlp=bool(seed // 36 % 2),
         enable_moe_block=bool(seed // 72 % 2), num_experts=2 + seed // 144 % 5,
