@@ -236,7 +236,12 @@ LogicalResult CrossAttentionOp::verify() {
     return failure();
   }
   // cross_attention_c6
-  return expectFactors(*this, getFactors(), /*hasRelative=*/false, cache);
+  if (failed(
+          expectFactors(*this, getFactors(), /*hasRelative=*/false, cache))) {
+    return failure();
+  }
+  // cross_attention_c7
+  return expectCap(*this, getCap());
 }
 
 void CrossAttentionOp::getEffects(

@@ -215,7 +215,8 @@ def Transformer_CrossAttentionOp
     `transformer.attention` and j over all positions that `cache[layer]` holds
     of the token's sequence: a `transformer.cache_write` of the entry `encode`
     put them there. There is no mask. With `scale_by_inverse_layer` the scale is
-    divided by `layer + 1`; `factors` are those of `transformer.attention`.
+    divided by `layer + 1`; `cap` and `factors` are those of
+    `transformer.attention`.
 
     ```mlir
     %y = transformer.cross_attention %q, %cross[%layer], %batch heads 4
@@ -234,11 +235,13 @@ def Transformer_CrossAttentionOp
     * C4. the cache is a cross cache.
     * C5. a constant layer is one of the cache's.
     * C6. factors are bf16; then the cache is of floats.
+    * C7. cap is positive and finite.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_CacheType:$cache,
                        Index:$layer, Transformer_BatchType:$batch,
                        I64Attr:$num_heads, F64Attr:$scale,
                        UnitAttr:$scale_by_inverse_layer,
+                       OptionalAttr<F64Attr>:$cap,
                        OptionalAttr<TypeAttr>:$factors);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{

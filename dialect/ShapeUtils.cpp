@@ -143,6 +143,15 @@ LogicalResult tfc::transformer::expectCap(Operation *op,
                            << cap->convertToDouble();
 }
 
+LogicalResult tfc::transformer::expectSkip(Operation *op,
+                                           std::optional<uint64_t> skip) {
+  if (!skip || *skip <= (1 << 20)) {
+    return success();
+  }
+  return op->emitOpError() << "expected skip from 0 to 2^20, got "
+                           << static_cast<int64_t>(*skip);
+}
+
 LogicalResult tfc::transformer::expectLogBase(Operation *op,
                                               std::optional<APFloat> base) {
   if (!base || (base->isFinite() && base->convertToDouble() > 1)) {

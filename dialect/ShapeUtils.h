@@ -82,6 +82,10 @@ mlir::LogicalResult expectWindow(mlir::Operation *op, mlir::Value right,
 mlir::LogicalResult expectCap(mlir::Operation *op,
                               std::optional<llvm::APFloat> cap);
 
+/// A pool leaves out from 0 to 2^20 rows.
+mlir::LogicalResult expectSkip(mlir::Operation *op,
+                               std::optional<uint64_t> skip);
+
 /// What a growing scale is relative to is more than 1 and finite.
 mlir::LogicalResult expectLogBase(mlir::Operation *op,
                                   std::optional<llvm::APFloat> base);

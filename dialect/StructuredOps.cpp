@@ -166,8 +166,12 @@ void PagedAttentionOp::getEffects(Effects &effects) {
 
 LogicalResult RaggedPoolOp::verify() {
   // ragged_pool_c1
-  return expectSize(*this, "init of width", widthOf(getInit()),
-                    widthOf(getInput()), "the width of the input");
+  if (failed(expectSize(*this, "init of width", widthOf(getInit()),
+                        widthOf(getInput()), "the width of the input"))) {
+    return failure();
+  }
+  // ragged_pool_c2
+  return expectSkip(*this, getSkip());
 }
 
 void RaggedPoolOp::getEffects(Effects &effects) {

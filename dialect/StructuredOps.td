@@ -151,12 +151,14 @@ def Transformer_RaggedPoolOp
 
     Constraints:
     * C1. input and init have the same width.
+    * C2. skip is from 0 to 2^20.
   }];
   let arguments = (ins Transformer_Pooling:$how,
                        Transformer_RowsOrBuffer:$input,
                        Transformer_IdsOrBuffer:$rows,
                        Transformer_BatchType:$batch,
-                       Transformer_RowsOrBuffer:$init);
+                       Transformer_RowsOrBuffer:$init,
+                       OptionalAttr<I64Attr>:$skip);
   let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{
     $how $input `,` $rows `,` $batch `outs` `(` $init `:` type($init) `)`

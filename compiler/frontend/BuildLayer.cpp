@@ -439,7 +439,9 @@ static Value buildCrossAttention(PathBuilder &path, const spec::Attention &attn,
   Value y = transformer::CrossAttentionOp::create(
       path.getBuilder(), path.loc(name), q, context.cross, position.layer,
       context.batch, attn.numHeads, APFloat(attn.scale),
-      attn.scaleByInverseLayer, /*factors=*/TypeAttr());
+      attn.scaleByInverseLayer,
+      attn.cap ? path.getBuilder().getF64FloatAttr(*attn.cap) : FloatAttr(),
+      /*factors=*/TypeAttr());
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 

@@ -94,7 +94,7 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
         /*distance_rows=*/Value(), /*query_bias=*/Value(),
         /*relative_bias=*/Value(), /*segments=*/Value(),
         /*segment_bias=*/Value(), /*types=*/Value(), init,
-        transformer::Mask::Bidirectional, op.getNumHeads(), /*cap=*/FloatAttr(),
+        transformer::Mask::Bidirectional, op.getNumHeads(), op.getCapAttr(),
         /*log_base=*/FloatAttr(),
         /*rounded_slopes=*/false, /*sparse_block=*/IntegerAttr(),
         /*random_blocks=*/IntegerAttr(), /*blocks_before=*/IntegerAttr(),

@@ -215,7 +215,7 @@ struct LowerPoolRows : OpRewritePattern<transformer::PoolRowsOp> {
         elementOf(op), count);
     rewriter.replaceOpWithNewOp<transformer::RaggedPoolOp>(
         op, init.getType(), op.getHow(), input, op.getRows(), op.getBatch(),
-        init);
+        init, op.getSkipAttr());
     return success();
   }
 };

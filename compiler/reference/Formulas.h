@@ -143,7 +143,8 @@ Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows);
 /// A row of the sequence's visible rows, in `result`. One that has none is not
 /// a number.
 void poolRows(const Matrix &x, const Sequence &sequence,
-              transformer::Pooling how, int64_t row, Matrix &result);
+              transformer::Pooling how, int64_t skip, int64_t row,
+              Matrix &result);
 /// Writes [q, x, q - x, q * x] for each row x of the sequence, q being its
 /// visible row that asks: the first or the last one.
 void pairRows(const Matrix &x, const Sequence &sequence,

@@ -327,7 +327,8 @@ LogicalResult Interpreter::runOp(PoolRowsOp op) {
     if (failed(own)) {
       return failure();
     }
-    poolRows(input, **own, op.getHow(), row, result);
+    poolRows(input, **own, op.getHow(),
+             static_cast<int64_t>(op.getSkip().value_or(0)), row, result);
   }
   return setRows(op, std::move(result));
 }
@@ -367,6 +368,9 @@ template <typename Op> static AttentionShape shapeOf(Op op, int64_t layer) {
   shape.scale = op.getScale().convertToDouble();
   if (op.getScaleByInverseLayer()) {
     shape.scale /= static_cast<double>(layer + 1);
+  }
+  if (op.getCap()) {
+    shape.cap = op.getCap()->convertToDouble();
   }
   shape.roundsFactors = op.getFactors().has_value();
   return shape;
@@ -419,9 +423,6 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
     shape.scale *= number(op.getFactor());
   }
   shape.bias = rowsOrNull(op.getBias());
-  if (op.getCap()) {
-    shape.cap = op.getCap()->convertToDouble();
-  }
   shape.slopes = op.getSlopes().value_or(ArrayRef<double>());
   shape.sinks = rowsOrNull(op.getSinks());
   shape.relativeKeys = rowsOrNull(op.getRelativeKeys());

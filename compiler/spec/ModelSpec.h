@@ -244,9 +244,12 @@ struct TakeStep {
     LastVisible
   } at = At::First;
 };
-/// A row of all rows of a sequence that the mask leaves.
+/// A row of all rows of a sequence that the mask leaves, but so many in front.
 struct PoolStep {
   enum class How { Mean, Max, MeanSqrtLen } how = How::Mean;
+  int64_t skip = 0;
+  /// Behind the first row that the mask leaves, in one of twice the width.
+  bool besideFirst = false;
 };
 struct DenseStep {
   std::string path;

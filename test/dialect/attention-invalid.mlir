@@ -779,6 +779,18 @@ func.func @cross_attention_c6_element(%x: tensor<?x52xf32>, %cache: !cache,
 
 // -----
 
+!cache = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @cross_attention_c7_cap(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected cap to be positive and finite, got -3}}
+  %0 = transformer.cross_attention %x, %cache[%layer], %batch heads 2
+         {cap = -3.0 : f64, scale = 1.0 : f64} : tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
 !cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
 
 func.func @attention_c21_key_alone(%x: tensor<?x52xf32>, %cache: !cache,

@@ -72,6 +72,9 @@ func.func @cross_attention(%q: tensor<?x104xf32>, %batch: !transformer.batch,
   // CHECK: transformer.cross_attention {{.*}} heads 4 scale_by_inverse_layer {scale
   %1 = transformer.cross_attention %q, %cross[%layer], %batch heads 4
          scale_by_inverse_layer {scale = 0.5 : f64} : tensor<?x104xf32>, !cross
+  // CHECK: transformer.cross_attention {{.*}} heads 4 {cap = 5.000000e+01 : f64, scale
+  %2 = transformer.cross_attention %q, %cross[%layer], %batch heads 4
+         {cap = 50.0 : f64, scale = 0.5 : f64} : tensor<?x104xf32>, !cross
   return
 }
 

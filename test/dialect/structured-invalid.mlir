@@ -506,6 +506,16 @@ func.func @ragged_pool_c1_width(%x: memref<?x8xf32>, %y: memref<?x7xf32>,
 
 // -----
 
+func.func @ragged_pool_c2_skip(%x: memref<?x8xf32>, %rows: memref<?xi32>,
+                               %batch: !transformer.batch) {
+  // expected-error @below {{expected skip from 0 to 2^20, got -1}}
+  transformer.ragged_pool mean %x, %rows, %batch outs(%x : memref<?x8xf32>)
+    {skip = -1} : memref<?x8xf32>, memref<?xi32>
+  return
+}
+
+// -----
+
 // Groups of 20 columns are no whole words of 8.
 func.func @product_c8_words(%x: tensor<?x80xi8>, %w: tensor<2x10x48x4xi8>, %g: tensor<2x4x48xf32>, %y: tensor<?x73xf32>) {
   // expected-error @below {{expected rows of i8, and scales of 2 panels 48 wide for groups of whole words of 8 columns, got 'tensor<?x80xi8>' and 'tensor<2x4x48xf32>'}}

@@ -34,7 +34,7 @@ POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
              "din": laws.UNSAID, "transfo-xl": laws.UNSAID,
              **dict.fromkeys(("bart", "mbart", "plbart", "blenderbot",
                               "blenderbot-small", "pegasus", "bigbird_pegasus",
-                              "marian", "mvp", "led", "transformer",
+                              "marian", "mvp", "led", "t5gemma", "transformer",
                               "annotated-transformer"), laws.COLUMNS)}
 AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
                  "mpnet", "roberta-prelayernorm", "xlm-roberta-xl", "esm",

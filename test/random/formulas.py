@@ -1059,16 +1059,26 @@ class Model:
         left = columns[sequence.visible]
         return left[0] if at == "first_visible" else left[-1]
 
+    @staticmethod
+    def pool(step, x, sequence):
+        rows = x[sequence.visible][step.get("skip", 0):]
+        if not len(rows):
+            y = np.full(x.shape[1], np.nan)
+        elif step["how"] == "max":
+            y = rows.max(0)
+        else:
+            root = step["how"] == "mean_sqrt_len"
+            y = rows.sum(0) / (math.sqrt(len(rows)) if root else len(rows))
+        if step.get("beside", "none") == "first_visible":
+            y = np.concatenate([x[sequence.visible][0], y])
+        return y
+
     def step(self, head, step, x, sequence):
         op, path = step["op"], f"heads.{head}.{step.get('name')}"
         if op == "take":
             return x[self.take(step["at"], sequence)]
         if op == "pool":
-            rows = x[sequence.visible]
-            if step["how"] == "max":
-                return rows.max(0)
-            root = math.sqrt(len(rows)) if step["how"] != "mean" else len(rows)
-            return rows.sum(0) / root
+            return self.pool(step, x, sequence)
         if op == "activation_unit":
             return self.activation_unit(step, x[sequence.visible], path)
         if op == "adaptive_logits":

@@ -550,7 +550,9 @@ private:
   void listStep(const TruncateStep &step, int64_t &width) {
     width = step.width;
   }
-  void listStep(const PoolStep &, int64_t &) {}
+  void listStep(const PoolStep &pool, int64_t &width) {
+    width *= pool.besideFirst ? 2 : 1;
+  }
   void listStep(const L2NormalizeStep &, int64_t &) {}
   void listStep(const ActStep &, int64_t &) {}
   void listStep(const ScaleStep &, int64_t &) {}
