@@ -159,6 +159,11 @@ LogicalResult AttentionOp::verify() {
                               heads, cache, getMask()))) {
     return failure();
   }
+  // attention_c22
+  if (failed(expectUnseen(*this, getUnseen(), cache, getMask(),
+                          isPlain && !getLogBase() && !getSparseBlock()))) {
+    return failure();
+  }
   // attention_c20
   if (failed(expectFactors(*this, getFactors(), hasRelative, cache))) {
     return failure();

@@ -215,6 +215,19 @@ LogicalResult tfc::transformer::expectQueryTerms(Operation *op,
                     heads, "num_heads, with segments");
 }
 
+LogicalResult tfc::transformer::expectUnseen(Operation *op, Value unseen,
+                                             CacheType cache, Mask mask,
+                                             bool isPlain) {
+  if (!unseen ||
+      (cache.isScratch() && mask == Mask::Bidirectional && isPlain)) {
+    return success();
+  }
+  return op->emitOpError()
+         << "expected a scratch cache, a bidirectional mask and neither "
+            "window, cap, log_base nor sparse_block with unseen (it is of this "
+            "step's rows), got others";
+}
+
 LogicalResult tfc::transformer::expectSinks(Operation *op, Value sinks,
                                             Value relativeKeys) {
   bool areOfTokens = sinks && cast<ShapedType>(sinks.getType()).getRank() == 2;

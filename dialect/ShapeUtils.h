@@ -106,6 +106,10 @@ mlir::LogicalResult expectQueryTerms(mlir::Operation *op,
                                      const QueryTerms &terms, int64_t heads,
                                      CacheType cache, Mask mask);
 
+/// Rows that are unseen are the step's own, and all see all others.
+mlir::LogicalResult expectUnseen(mlir::Operation *op, mlir::Value unseen,
+                                 CacheType cache, Mask mask, bool isPlain);
+
 /// Sinks of tokens are beside a table of keys.
 mlir::LogicalResult expectSinks(mlir::Operation *op, mlir::Value sinks,
                                 mlir::Value relativeKeys);

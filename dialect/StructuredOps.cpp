@@ -132,6 +132,11 @@ LogicalResult PagedAttentionOp::verify() {
                               heads, cache, getMask()))) {
     return failure();
   }
+  // paged_attention_c15
+  if (failed(expectUnseen(*this, getUnseen(), cache, getMask(),
+                          isPlain && !getLogBase() && !getSparseBlock()))) {
+    return failure();
+  }
   // paged_attention_c14
   if (failed(expectFactors(*this, getFactors(), hasRelative, cache))) {
     return failure();
@@ -149,7 +154,7 @@ void PagedAttentionOp::getEffects(Effects &effects) {
         getRelativeKeysMutable(), getRelativeQueriesMutable(),
         getRelativeValuesMutable(), getDistanceRowsMutable(),
         getQueryBiasMutable(), getRelativeBiasMutable(), getSegmentsMutable(),
-        getSegmentBiasMutable(), getTypesMutable()}) {
+        getSegmentBiasMutable(), getTypesMutable(), getUnseenMutable()}) {
     for (OpOperand &operand : range) {
       addRead(operand, effects);
     }

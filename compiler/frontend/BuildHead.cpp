@@ -163,7 +163,7 @@ struct StepBuilder {
         /*sinks=*/Value(), /*relative_keys=*/Value(),
         /*relative_queries=*/Value(), /*relative_values=*/Value(),
         /*query_bias=*/Value(), /*relative_bias=*/Value(), /*segments=*/Value(),
-        /*segment_bias=*/Value(), /*types=*/Value(),
+        /*segment_bias=*/Value(), /*types=*/Value(), /*unseen=*/Value(),
         transformer::Mask::Bidirectional, probe.numHeads,
         APFloat(1 / std::sqrt(double(probe.headDim))),
         /*scale_by_inverse_layer=*/false, /*cap=*/FloatAttr(),

@@ -262,6 +262,9 @@ struct AttentionShape {
   /// [2, numHeads * headDim], or null; and the types of the step's rows.
   const Matrix *segments = nullptr;
   const std::vector<int32_t> *types = nullptr;
+  /// Of the step's rows, where it is not 0: no query sees the row's key. Or
+  /// null.
+  const std::vector<int32_t> *unseen = nullptr;
   /// Of block-sparse attention: positions of a block, 0 without, and how often
   /// block 0 is a random one.
   int64_t sparseBlock = 0, randomBlocks = 0;

@@ -215,6 +215,10 @@ struct Stack {
   std::string name; // "encoder" or "decoder"
   Embeddings embeddings;
   std::optional<Streams> streams;
+  /// Whether the input `targets` says which tokens have the row of
+  /// "<stack>.streams.target" in the place of their own and are seen by none:
+  /// the query stream of Yang et al. 2019, arXiv:1906.08237.
+  bool hasTargets = false;
   std::optional<LayerInputs> layerInputs;
   std::optional<PositionBias> positionBias;
   std::optional<RelativeTable> relative;

@@ -383,7 +383,7 @@ TypeRef stack() {
                needed("norm", norm()), key("router_scale", number()),
                needed("floor", number())})});
   streams.choices.push_back({"reversible", true, object({})});
-  streams.choices.push_back({"two_stream", false, object({})});
+  streams.choices.push_back({"two_stream", true, object({})});
   return object({needed("embeddings", embeddings()), key("position_bias", bias),
                  key("relative", relativeTable()), key("layer_inputs", inputs),
                  key("streams", orNone(make(std::move(streams)))),

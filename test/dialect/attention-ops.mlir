@@ -155,6 +155,19 @@ func.func @query_terms(%x: tensor<?x52xf32>, %batch: !transformer.batch,
   return
 }
 
+// Keys that no query sees, by the numbers of their rows.
+// CHECK-LABEL: @unseen
+// CHECK-SAME: %[[UNSEEN:[a-z0-9]*]]: tensor<?xi32>
+func.func @unseen(%x: tensor<?x52xf32>, %batch: !transformer.batch,
+                  %cache: !step, %layer: index, %unseen: tensor<?xi32>) {
+  // CHECK: transformer.attention {{.*}} heads 4 unseen %[[UNSEEN]] {scale = {{.*}}} : {{.*}} unseen tensor<?xi32>
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 4 unseen %unseen {scale = 0.5 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !step
+         unseen tensor<?xi32>
+  return
+}
+
 !part = !transformer.cache<layers = 1, kv_heads = 1, head_dim = 8, part = 1 of [2, 2, 26, 1, 1, 8], bf16>
 
 // What another attention has written, in the second part of a cache.

@@ -620,3 +620,17 @@ func.func @ragged_unfold_taps(%x: memref<?x8xf32>, %y: memref<?x16xf32>,
     : memref<?x8xf32>
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @paged_attention_c15_cache(%q: memref<?x52xf32>, %y: memref<?x52xf32>, %scale: f32,
+    %batch: !transformer.batch, %cache: !cache, %layer: index,
+    %unseen: memref<?xi32>) {
+  // expected-error @below {{expected a scratch cache, a bidirectional mask and neither window, cap, log_base nor sparse_block with unseen (it is of this step's rows), got others}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    heads 2 unseen %unseen outs(%y : memref<?x52xf32>)
+    : memref<?x52xf32>, !cache unseen memref<?xi32>
+  return
+}

@@ -159,6 +159,8 @@ class Model:
             compare = (self.contract.compare if self.contract
                        else check_floats)
             held.append(lambda *each: laws.check_permuted(*each, compare))
+        if "targets" in inputs:
+            held.append(laws.check_targets)
         for law in held:
             faults += law(self.run, inputs, result)
         if "patches" in inputs:

@@ -792,6 +792,9 @@ class Drawing:
             stack["layer_inputs"] = "none"
         if shape["streams"]:
             stack["streams"] = self.streams(shape["reversible"])
+        elif self.kind == "encoder" and self.chance(0.4) and (
+                may_have_targets(stack)):
+            stack["streams"] = {"kind": "two_stream"}
         elif self.chance(0.1):
             stack["streams"] = "none"
         self.maybe(stack, "final_norm", 0.8,
@@ -1032,6 +1035,17 @@ class Drawing:
 def is_reversible(stack):
     streams = stack.get("streams")
     return is_object(streams) and streams["kind"] == "reversible"
+
+
+def may_have_targets(stack):
+    embeddings = stack["embeddings"]
+    return not (
+        "patches" in embeddings or "adaptive" in embeddings["token"] or
+        is_object(stack.get("layer_inputs")) or any(
+            part.get(key, "none") != "none"
+            for block, _ in list_layers(stack["layers"])
+            for name, part, _ in list_sublayers(block) if name == "attn"
+            for key in ("window", "softcap", "log_scale_base", "sparse")))
 
 
 def has_zero_memory(attention):

@@ -125,6 +125,10 @@ private:
       addNorm(stack->name + ".relative.norm", stack->relative->norm,
               model.hidden);
     }
+    if (stack->hasTargets) {
+      addLinear(stack->name + ".streams.target", 1, stack->embeddings.width,
+                false);
+    }
     listStreams("in");
     for (const LayerRun &each : stack->runs) {
       run = &each;
