@@ -148,14 +148,15 @@ def t5gemma(hf, case):
         heads = case["heads"]
         return hf.T5GemmaModuleConfig(
             vocab_size=vocab, hidden_size=case["hidden"],
-            intermediate_size=width, num_hidden_layers=layers,
+            # A norm of one column's multiples may divide by next to nothing.
+            intermediate_size=6 + width, num_hidden_layers=layers,
             num_attention_heads=heads,
             num_key_value_heads=heads if seed % 2 else 1,
             head_dim=2 * case["head_dim"], hidden_activation=case["act"],
             rms_norm_eps=case["eps"], attention_bias=bool(seed // 2 % 2),
             max_position_embeddings=case["positions"],
             query_pre_attn_scalar=1 + seed // 3 % 30,
-            sliding_window=1 + seed // 5 % 9,
+            sliding_window=2 + seed // 5 % 9,
             layer_types=[("full_attention", "sliding_attention")
                          [seed >> bit & 1] for bit in range(layers)],
             attn_logit_softcapping=(None, 1.5, 30.0)[seed // 7 % 3],
@@ -206,7 +207,9 @@ def make_inputs(torch, case):
         ids = torch.randint(0, case["vocab"], mask.shape, generator=generator)
         ids[mask == 0] = PAD[family]
         inputs[prefix + "input_ids"] = ids
-        if case["given_mask"] or not bool(mask.all()):
+        # transformers' T5Gemma hides pad tokens where nobody gives a mask.
+        if (case["given_mask"] or not bool(mask.all()) or
+                case["class"] in T5GEMMA):
             inputs[prefix + "attention_mask"] = mask
     if case["class"] == "BartForSequenceClassification":
         ids, mask = inputs["input_ids"], torch.tensor(case["rows"])
