@@ -159,6 +159,11 @@ LogicalResult AttentionOp::verify() {
                               heads, cache, getMask()))) {
     return failure();
   }
+  // attention_c22
+  if (failed(expectUnseen(*this, getUnseen(), cache, getMask(),
+                          isPlain && !getLogBase() && !getSparseBlock()))) {
+    return failure();
+  }
   // attention_c20
   if (failed(expectFactors(*this, getFactors(), hasRelative, cache))) {
     return failure();
@@ -236,7 +241,12 @@ LogicalResult CrossAttentionOp::verify() {
     return failure();
   }
   // cross_attention_c6
-  return expectFactors(*this, getFactors(), /*hasRelative=*/false, cache);
+  if (failed(
+          expectFactors(*this, getFactors(), /*hasRelative=*/false, cache))) {
+    return failure();
+  }
+  // cross_attention_c7
+  return expectCap(*this, getCap());
 }
 
 void CrossAttentionOp::getEffects(

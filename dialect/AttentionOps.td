@@ -82,6 +82,11 @@ def Transformer_AttentionOp
     `r - past + p`: it is of this step, and so is the row of a spectator, which
     follows the sequence's own.
 
+    With `unseen`, a number for each row, no query sees keys of rows whose number
+    is not 0, their own included: what such a row holds is known to nobody, and
+    it may ask what is to be there (the query stream of Yang et al. 2019,
+    arXiv:1906.08237). A key's row is found as for its type.
+
     With `sparse_block` S and `random_blocks` R a sequence with more than
     (5 + 2 R) S keys is seen in part (Zaheer et al. 2020, arXiv:2007.14062, as it
     is evaluated). Blocks are S positions, the last block has the last key.
@@ -109,7 +114,8 @@ def Transformer_AttentionOp
     `[num_heads]` or `[T, num_heads]`, relative_keys, relative_queries and relative_values
     `[2 span, num_heads * head_dim]` or `[2 span, head_dim]`, with `odd_span`
     one row less; query_bias, relative_bias and segment_bias
-    `[num_heads * head_dim]`, segments `[2, num_heads * head_dim]`, types `[T]`.
+    `[num_heads * head_dim]`, segments `[2, num_heads * head_dim]`, types and
+    unseen `[T]`.
 
     Constraints:
     * C1. num_heads is a positive multiple of the kv_heads of the cache, which
@@ -148,6 +154,8 @@ def Transformer_AttentionOp
     * C20. factors are bf16; then there are no relative_keys, relative_queries
       and relative_values, and the cache is of floats.
     * C21. there are key and value, or neither, of a cache that is not scratch.
+    * C22. with unseen the cache is scratch and the mask is bidirectional, without
+      window, cap, log_base and sparse_block.
   }];
   let arguments = (ins Transformer_Rows:$query,
                        Optional<Transformer_Rows>:$key,
@@ -166,6 +174,7 @@ def Transformer_AttentionOp
                        Optional<Transformer_Matrix>:$segments,
                        Optional<Transformer_Vector>:$segment_bias,
                        Optional<Transformer_Ids>:$types,
+                       Optional<Transformer_Ids>:$unseen,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
                        F64Attr:$scale, UnitAttr:$scale_by_inverse_layer,
                        OptionalAttr<F64Attr>:$cap,
@@ -189,8 +198,8 @@ def Transformer_AttentionOp
     (`relative_queries` $relative_queries^)?
     (`relative_values` $relative_values^)? (`query_bias` $query_bias^)?
     (`relative_bias` $relative_bias^)? (`segments` $segments^)?
-    (`segment_bias` $segment_bias^)? (`types` $types^)? (`span` $span^)?
-    (`max_distance` $max_distance^)?
+    (`segment_bias` $segment_bias^)? (`types` $types^)? (`unseen` $unseen^)?
+    (`span` $span^)? (`max_distance` $max_distance^)?
     attr-dict `:` type($query)
     `` custom<KeyAndValueTypes>(ref($key), type($key), type($value)) `,`
     type($cache)
@@ -200,7 +209,7 @@ def Transformer_AttentionOp
     (`relative_values` type($relative_values)^)?
     (`query_bias` type($query_bias)^)? (`relative_bias` type($relative_bias)^)?
     (`segments` type($segments)^)? (`segment_bias` type($segment_bias)^)?
-    (`types` type($types)^)?
+    (`types` type($types)^)? (`unseen` type($unseen)^)?
     `` custom<RowsAs>(type($result), ref(type($query)))
   }];
 }
@@ -215,7 +224,8 @@ def Transformer_CrossAttentionOp
     `transformer.attention` and j over all positions that `cache[layer]` holds
     of the token's sequence: a `transformer.cache_write` of the entry `encode`
     put them there. There is no mask. With `scale_by_inverse_layer` the scale is
-    divided by `layer + 1`; `factors` are those of `transformer.attention`.
+    divided by `layer + 1`; `cap` and `factors` are those of
+    `transformer.attention`.
 
     ```mlir
     %y = transformer.cross_attention %q, %cross[%layer], %batch heads 4
@@ -234,11 +244,13 @@ def Transformer_CrossAttentionOp
     * C4. the cache is a cross cache.
     * C5. a constant layer is one of the cache's.
     * C6. factors are bf16; then the cache is of floats.
+    * C7. cap is positive and finite.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_CacheType:$cache,
                        Index:$layer, Transformer_BatchType:$batch,
                        I64Attr:$num_heads, F64Attr:$scale,
                        UnitAttr:$scale_by_inverse_layer,
+                       OptionalAttr<F64Attr>:$cap,
                        OptionalAttr<TypeAttr>:$factors);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{

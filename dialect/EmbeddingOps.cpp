@@ -38,10 +38,11 @@ LogicalResult EmbeddingOp::verify() {
   }
   // embedding_c3
   int64_t width = widthOf(getTable());
-  if (Value given = getGiven(); given && (offset != 0 || getOptional() ||
-                                          first || widthOf(given) != width)) {
-    return emitOpError() << "expected given rows alone, " << width
-                         << " wide (as the table), got " << widthOf(given);
+  if (Value given = getGiven();
+      given && (offset != 0 || getOptional() || widthOf(given) != width)) {
+    return emitOpError() << "expected given rows without offset and optional, "
+                         << width << " wide (as the table), got "
+                         << widthOf(given);
   }
   // embedding_c4
   std::optional<int64_t> beyond = getBeyond();

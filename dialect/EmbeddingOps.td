@@ -20,7 +20,8 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_Wide
     With `given`, a negative id gives the token's own row of that:
     `y[t,:] = ids[t] < 0 ? given[t,:] : table[ids[t], :]`. That is how a class
     token of a table stands beside patches of an image (Dosovitskiy et al. 2020,
-    arXiv:2010.11929).
+    arXiv:2010.11929). With `first` so do all ids that the table has no row of:
+    that is how a learned row stands in the place of some tokens'.
 
     With `beyond`, ids may be greater than those of the table, and have its row
     of that number: of a table that has no rows of their own for the last
@@ -43,9 +44,10 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_Wide
     * C1. offset is at least 0 and less than the rows of the table.
     * C2. first, which has neither offset nor optional beside it, is at least 0,
       and the last row's id below 2^31.
-    * C3. given, which has none of these beside it, is as wide as the table.
-    * C4. beyond, which has none of these beside it, is a row of the table.
-    * C5. every, which has none of these beside it, is in [1, 2^31); and so is
+    * C3. given, which has neither offset nor optional beside it, is as wide as
+      the table.
+    * C4. beyond, which has nothing of this beside it, is a row of the table.
+    * C5. every, which has nothing of this beside it, is in [1, 2^31); and so is
       every times the rows.
   }];
   let arguments = (ins Transformer_Ids:$ids, Transformer_StoredMatrix:$table,

@@ -299,6 +299,11 @@ LogicalResult PoolRowsOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+LogicalResult PoolRowsOp::verify() {
+  // pool_rows_c1
+  return expectSkip(*this, getSkip());
+}
+
 //===-- unfold ------------------------------------------------------------===//
 
 LogicalResult UnfoldOp::inferReturnTypes(MLIRContext *,

@@ -361,15 +361,15 @@ def Transformer_PoolRowsOp : Transformer_ValueOp<"pool_rows"> {
   let summary = "a row of all rows of a sequence";
   let description = [{
     `y[r,:]` is of the sequence that has row `rows[r]`, 0 <= rows[r] < T: over
-    its n new tokens that are visible (the first `keys - past` of them), by
-    column,
+    its n new tokens that are visible (the first `keys - past` of them) but the
+    first `skip` (0 where it is not given), by column,
 
     * `mean`: their sum / n
     * `max`: the greatest
     * `mean_sqrt_len`: their sum / sqrt n
 
     (Reimers and Gurevych 2019, arXiv:1908.10084.) Spectators are not counted;
-    of a sequence of spectators alone the row is not a number.
+    of a sequence without rows that are the row is not a number.
 
     ```mlir
     %y = transformer.pool_rows mean %x, %rows, %batch
@@ -377,15 +377,19 @@ def Transformer_PoolRowsOp : Transformer_ValueOp<"pool_rows"> {
     ```
 
     Shapes: input `[T, W]`, rows `[R]`, result `[R, W]`.
+
+    Constraints:
+    * C1. skip is from 0 to 2^20.
   }];
   let arguments = (ins Transformer_Pooling:$how, Transformer_Rows:$input,
-                       Transformer_Ids:$rows, Transformer_BatchType:$batch);
+                       Transformer_Ids:$rows, Transformer_BatchType:$batch,
+                       OptionalAttr<I64Attr>:$skip);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $how $input `,` $rows `,` $batch attr-dict `:` type($input) `,` type($rows)
     `` custom<RowsOfTable>(type($result), ref(type($rows)), ref(type($input)))
   }];
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def Transformer_UnfoldOp : Transformer_ValueOp<"unfold"> {

@@ -143,6 +143,15 @@ LogicalResult tfc::transformer::expectCap(Operation *op,
                            << cap->convertToDouble();
 }
 
+LogicalResult tfc::transformer::expectSkip(Operation *op,
+                                           std::optional<uint64_t> skip) {
+  if (!skip || *skip <= (1 << 20)) {
+    return success();
+  }
+  return op->emitOpError() << "expected skip from 0 to 2^20, got "
+                           << static_cast<int64_t>(*skip);
+}
+
 LogicalResult tfc::transformer::expectLogBase(Operation *op,
                                               std::optional<APFloat> base) {
   if (!base || (base->isFinite() && base->convertToDouble() > 1)) {
@@ -204,6 +213,19 @@ LogicalResult tfc::transformer::expectQueryTerms(Operation *op,
   }
   return expectSize(op, "a cache with a number of kv_heads", cache.getKvHeads(),
                     heads, "num_heads, with segments");
+}
+
+LogicalResult tfc::transformer::expectUnseen(Operation *op, Value unseen,
+                                             CacheType cache, Mask mask,
+                                             bool isPlain) {
+  if (!unseen ||
+      (cache.isScratch() && mask == Mask::Bidirectional && isPlain)) {
+    return success();
+  }
+  return op->emitOpError()
+         << "expected a scratch cache, a bidirectional mask and neither "
+            "window, cap, log_base nor sparse_block with unseen (it is of this "
+            "step's rows), got others";
 }
 
 LogicalResult tfc::transformer::expectSinks(Operation *op, Value sinks,

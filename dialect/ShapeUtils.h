@@ -82,6 +82,10 @@ mlir::LogicalResult expectWindow(mlir::Operation *op, mlir::Value right,
 mlir::LogicalResult expectCap(mlir::Operation *op,
                               std::optional<llvm::APFloat> cap);
 
+/// A pool leaves out from 0 to 2^20 rows.
+mlir::LogicalResult expectSkip(mlir::Operation *op,
+                               std::optional<uint64_t> skip);
+
 /// What a growing scale is relative to is more than 1 and finite.
 mlir::LogicalResult expectLogBase(mlir::Operation *op,
                                   std::optional<llvm::APFloat> base);
@@ -101,6 +105,10 @@ struct QueryTerms {
 mlir::LogicalResult expectQueryTerms(mlir::Operation *op,
                                      const QueryTerms &terms, int64_t heads,
                                      CacheType cache, Mask mask);
+
+/// Rows that are unseen are the step's own, and all see all others.
+mlir::LogicalResult expectUnseen(mlir::Operation *op, mlir::Value unseen,
+                                 CacheType cache, Mask mask, bool isPlain);
 
 /// Sinks of tokens are beside a table of keys.
 mlir::LogicalResult expectSinks(mlir::Operation *op, mlir::Value sinks,

@@ -132,6 +132,11 @@ LogicalResult PagedAttentionOp::verify() {
                               heads, cache, getMask()))) {
     return failure();
   }
+  // paged_attention_c15
+  if (failed(expectUnseen(*this, getUnseen(), cache, getMask(),
+                          isPlain && !getLogBase() && !getSparseBlock()))) {
+    return failure();
+  }
   // paged_attention_c14
   if (failed(expectFactors(*this, getFactors(), hasRelative, cache))) {
     return failure();
@@ -149,7 +154,7 @@ void PagedAttentionOp::getEffects(Effects &effects) {
         getRelativeKeysMutable(), getRelativeQueriesMutable(),
         getRelativeValuesMutable(), getDistanceRowsMutable(),
         getQueryBiasMutable(), getRelativeBiasMutable(), getSegmentsMutable(),
-        getSegmentBiasMutable(), getTypesMutable()}) {
+        getSegmentBiasMutable(), getTypesMutable(), getUnseenMutable()}) {
     for (OpOperand &operand : range) {
       addRead(operand, effects);
     }
@@ -166,8 +171,12 @@ void PagedAttentionOp::getEffects(Effects &effects) {
 
 LogicalResult RaggedPoolOp::verify() {
   // ragged_pool_c1
-  return expectSize(*this, "init of width", widthOf(getInit()),
-                    widthOf(getInput()), "the width of the input");
+  if (failed(expectSize(*this, "init of width", widthOf(getInit()),
+                        widthOf(getInput()), "the width of the input"))) {
+    return failure();
+  }
+  // ragged_pool_c2
+  return expectSkip(*this, getSkip());
 }
 
 void RaggedPoolOp::getEffects(Effects &effects) {

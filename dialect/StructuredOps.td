@@ -56,7 +56,7 @@ def Transformer_PagedAttentionOp
     before the query: the same for the last 16 at each end, and for all farther
     ones. `rounded_slopes`, `sparse_block`, `random_blocks`, `blocks_before`,
     `blocks_after` and `factors` are those of `transformer.attention`, and so are `query_bias`, `relative_bias`,
-    `segments`, `segment_bias` and `types`.
+    `segments`, `segment_bias`, `types` and `unseen`.
 
     Constraints:
     * C1. num_heads is a positive multiple of the kv_heads of the cache, which
@@ -87,6 +87,8 @@ def Transformer_PagedAttentionOp
       kv_heads, and the mask is bidirectional.
     * C14. factors are bf16; then there are no distance_rows, and the cache is
       of floats.
+    * C15. with unseen the cache is scratch and the mask is bidirectional, without
+      window, cap, log_base and sparse_block.
   }];
   let arguments = (ins Transformer_RowsOrBuffer:$query, F32:$scale,
                        Transformer_CacheType:$cache, Index:$layer,
@@ -104,6 +106,7 @@ def Transformer_PagedAttentionOp
                        Optional<Transformer_MatrixOrBuffer>:$segments,
                        Optional<Transformer_VectorOrBuffer>:$segment_bias,
                        Optional<Transformer_IdsOrBuffer>:$types,
+                       Optional<Transformer_IdsOrBuffer>:$unseen,
                        Transformer_RowsOrBuffer:$init,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
                        OptionalAttr<F64Attr>:$cap,
@@ -123,7 +126,7 @@ def Transformer_PagedAttentionOp
     (`relative_values` $relative_values^)?
     (`distance_rows` $distance_rows^)? (`query_bias` $query_bias^)?
     (`relative_bias` $relative_bias^)? (`segments` $segments^)?
-    (`segment_bias` $segment_bias^)? (`types` $types^)?
+    (`segment_bias` $segment_bias^)? (`types` $types^)? (`unseen` $unseen^)?
     `outs` `(` $init `:` type($init) `)` attr-dict `:` type($query)
     `,` type($cache) (`,` type($bias)^)? (`slopes` type($slopes)^)?
     (`sinks` type($sinks)^)? (`relative_keys` type($relative_keys)^)?
@@ -132,7 +135,8 @@ def Transformer_PagedAttentionOp
     (`distance_rows` type($distance_rows)^)?
     (`query_bias` type($query_bias)^)? (`relative_bias` type($relative_bias)^)?
     (`segments` type($segments)^)? (`segment_bias` type($segment_bias)^)?
-    (`types` type($types)^)? (`->` type($result)^)?
+    (`types` type($types)^)? (`unseen` type($unseen)^)?
+    (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {
@@ -151,12 +155,14 @@ def Transformer_RaggedPoolOp
 
     Constraints:
     * C1. input and init have the same width.
+    * C2. skip is from 0 to 2^20.
   }];
   let arguments = (ins Transformer_Pooling:$how,
                        Transformer_RowsOrBuffer:$input,
                        Transformer_IdsOrBuffer:$rows,
                        Transformer_BatchType:$batch,
-                       Transformer_RowsOrBuffer:$init);
+                       Transformer_RowsOrBuffer:$init,
+                       OptionalAttr<I64Attr>:$skip);
   let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{
     $how $input `,` $rows `,` $batch `outs` `(` $init `:` type($init) `)`

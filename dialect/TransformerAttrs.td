@@ -123,7 +123,8 @@ def Transformer_FillEnum
         I32EnumAttrCase<"Shifted", 4, "shifted">,
         I32EnumAttrCase<"FromPad", 5, "from_pad">,
         I32EnumAttrCase<"FromMask", 6, "from_mask">,
-        I32EnumAttrCase<"Given", 7, "given">]>;
+        I32EnumAttrCase<"Given", 7, "given">,
+        I32EnumAttrCase<"Unseen", 8, "unseen">]>;
 def Transformer_Fill
     : Transformer_EnumAttr<Transformer_FillEnum, "fill">;
 def Transformer_RowKindEnum

@@ -74,7 +74,7 @@ void AttentionSoftmax::emitMaximum(const AttentionHead &head,
   if (score.isAdjusted()) {
     Value query = head.queryOf(k, row);
     own = score.rowOf(head.item, query, Value());
-    score.beginSegments(head.item, query, own);
+    score.beginRows(head.item, query, own);
   }
   Value lowest = broadcast(k.number(std::numeric_limits<float>::lowest()));
   Value scale = scaleOf(head, row);

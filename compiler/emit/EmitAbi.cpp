@@ -67,19 +67,27 @@ Field AbiWriter::strings(ArrayAttr values) {
 /// called and where they are stored is news to those before 5; states, rows in
 /// turn, columns of wider tensors, and caches without values to those before 6,
 /// rows of embeddings, those at first end tokens, and tokens that never come,
-/// to those before 7.
+/// to those before 7; tokens that none sees to those before 8.
 static uint32_t oldestHostOf(ModuleOp module) {
   bool hasStates = llvm::any_of(
       module.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
         return function->hasAttr(transformer::kStateAttrName);
       });
-  bool hasGiven = llvm::any_of(*module.getBody(), [](Operation &entry) {
-    auto inputs = entry.getAttrOfType<ArrayAttr>(transformer::kInputsAttrName);
-    return inputs && llvm::any_of(inputs.getAsRange<transformer::InputAttr>(),
-                                  [](transformer::InputAttr input) {
-                                    return input.getWidth() != 0;
-                                  });
-  });
+  auto hasInput = [&](bool (*isOne)(transformer::InputAttr)) {
+    return llvm::any_of(*module.getBody(), [&](Operation &entry) {
+      auto inputs =
+          entry.getAttrOfType<ArrayAttr>(transformer::kInputsAttrName);
+      return inputs &&
+             llvm::any_of(inputs.getAsRange<transformer::InputAttr>(), isOne);
+    });
+  };
+  if (hasInput([](transformer::InputAttr input) {
+        return input.getFill() == transformer::Fill::Unseen;
+      })) {
+    return 8;
+  }
+  bool hasGiven = hasInput(
+      [](transformer::InputAttr input) { return input.getWidth() != 0; });
   bool takesFirst = llvm::any_of(*module.getBody(), [](Operation &entry) {
     auto outputs =
         entry.getAttrOfType<ArrayAttr>(transformer::kOutputsAttrName);

@@ -42,7 +42,8 @@ static_assert(
     static_cast<int>(transformer::Fill::Shifted) == TFC_FILL_SHIFTED &&
     static_cast<int>(transformer::Fill::FromPad) == TFC_FILL_FROM_PAD &&
     static_cast<int>(transformer::Fill::FromMask) == TFC_FILL_FROM_MASK &&
-    static_cast<int>(transformer::Fill::Given) == TFC_FILL_GIVEN);
+    static_cast<int>(transformer::Fill::Given) == TFC_FILL_GIVEN &&
+    static_cast<int>(transformer::Fill::Unseen) == TFC_FILL_UNSEEN);
 static_assert(static_cast<int>(transformer::Storage::F32) == TFC_DTYPE_F32 &&
               static_cast<int>(transformer::Storage::F16) == TFC_DTYPE_F16 &&
               static_cast<int>(transformer::Storage::BF16) == TFC_DTYPE_BF16 &&

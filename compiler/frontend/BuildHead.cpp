@@ -59,8 +59,9 @@ transformer::Take tfc::takeOf(const spec::ModelSpec &spec,
     Found take = spec::visit(
         step,
         [](const spec::TakeStep &take) -> Found { return toTake(take.at); },
-        [](const spec::PoolStep &) -> Found {
-          return transformer::Take::LastVisible;
+        [](const spec::PoolStep &pool) -> Found {
+          return pool.besideFirst ? transformer::Take::FirstVisible
+                                  : transformer::Take::LastVisible;
         },
         [](const spec::ActivationUnitStep &) -> Found {
           return transformer::Take::LastVisible;
@@ -113,9 +114,16 @@ struct StepBuilder {
   Value x;
 
   Value operator()(const spec::PoolStep &pool) {
-    return transformer::PoolRowsOp::create(path.getBuilder(), wanted.loc,
-                                           toDialect(pool.how), x, wanted.rows,
-                                           wanted.batch);
+    ImplicitLocOpBuilder b(wanted.loc, path.getBuilder());
+    Value y = transformer::PoolRowsOp::create(
+        b, toDialect(pool.how), x, wanted.rows, wanted.batch,
+        pool.skip > 0 ? b.getI64IntegerAttr(pool.skip) : IntegerAttr());
+    if (!pool.besideFirst) {
+      return y;
+    }
+    // The rows that say which sequence is meant are the first ones, then.
+    Value first = transformer::GatherRowsOp::create(b, x, wanted.rows);
+    return transformer::JoinColumnsOp::create(b, ValueRange{first, y});
   }
   /// The network's layers see each row beside the one that asks.
   Value operator()(const spec::ActivationUnitStep &unit) {
@@ -155,7 +163,7 @@ struct StepBuilder {
         /*sinks=*/Value(), /*relative_keys=*/Value(),
         /*relative_queries=*/Value(), /*relative_values=*/Value(),
         /*query_bias=*/Value(), /*relative_bias=*/Value(), /*segments=*/Value(),
-        /*segment_bias=*/Value(), /*types=*/Value(),
+        /*segment_bias=*/Value(), /*types=*/Value(), /*unseen=*/Value(),
         transformer::Mask::Bidirectional, probe.numHeads,
         APFloat(1 / std::sqrt(double(probe.headDim))),
         /*scale_by_inverse_layer=*/false, /*cap=*/FloatAttr(),

@@ -370,8 +370,8 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
       window.left, window.right, scale.factor, sinks, distances.keys,
       distances.queries, distances.values, distances.queryBias,
       distances.relativeBias, distances.segments, distances.segmentBias,
-      distances.types, mask, attn.numHeads, APFloat(scale.scale),
-      attn.scaleByInverseLayer,
+      distances.types, context.unseen, mask, attn.numHeads,
+      APFloat(scale.scale), attn.scaleByInverseLayer,
       attn.cap ? b.getF64FloatAttr(*attn.cap) : FloatAttr(),
       attn.slopes.empty() ? DenseF64ArrayAttr()
                           : b.getDenseF64ArrayAttr(attn.slopes),
@@ -439,7 +439,9 @@ static Value buildCrossAttention(PathBuilder &path, const spec::Attention &attn,
   Value y = transformer::CrossAttentionOp::create(
       path.getBuilder(), path.loc(name), q, context.cross, position.layer,
       context.batch, attn.numHeads, APFloat(attn.scale),
-      attn.scaleByInverseLayer, /*factors=*/TypeAttr());
+      attn.scaleByInverseLayer,
+      attn.cap ? path.getBuilder().getF64FloatAttr(*attn.cap) : FloatAttr(),
+      /*factors=*/TypeAttr());
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 

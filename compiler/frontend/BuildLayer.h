@@ -65,6 +65,8 @@ struct LayerContext {
   llvm::SmallVector<Rotation> rotations;
   /// The types of tokens, where a term of scores is of them.
   mlir::Value types;
+  /// Which tokens no token sees; null where all are seen.
+  mlir::Value unseen;
   /// How layers read and write their streams; null where there is one.
   const spec::Streams *streams = nullptr;
 

@@ -39,6 +39,9 @@ static bool hasRotary(const spec::Stack &stack) {
 /// The input that says the types of tokens.
 static constexpr StringRef kTypes = "token_type_ids";
 
+/// The input that says which tokens are asked for, and not told.
+static constexpr StringRef kTargets = "targets";
+
 static bool comparesTypes(const spec::Stack &stack) {
   bool result = false;
   forEachAttention(stack, [&](const std::string &, const spec::Attention &a) {
@@ -49,7 +52,8 @@ static bool comparesTypes(const spec::Stack &stack) {
 
 bool tfc::countsDistances(const spec::Stack &stack) {
   const auto &patches = stack.embeddings.patches;
-  bool result = patches && !patches->convs.empty();
+  // Keys that are unseen are found by their rows.
+  bool result = (patches && !patches->convs.empty()) || stack.hasTargets;
   forEachAttention(stack, [&](const std::string &, const spec::Attention &a) {
     result |= a.positionBias || a.window.has_value() || !a.slopes.empty() ||
               a.relative.has_value() || a.sparse.has_value();
@@ -89,6 +93,9 @@ SmallVector<Port> tfc::listPorts(const spec::Stack &stack, StringRef prefix,
   if (comparesTypes(stack) && !isListed) {
     ports.push_back({named(kTypes), transformer::Fill::Zero,
                      std::numeric_limits<int32_t>::max()});
+  }
+  if (stack.hasTargets) {
+    ports.push_back({named(kTargets), transformer::Fill::Unseen, 2});
   }
   if (embeddings.position || hasRotary(stack)) {
     int64_t limit =
@@ -270,6 +277,17 @@ static Value buildAxes(PathBuilder &path, const spec::Position &position,
                                             rows);
 }
 
+/// The learned row in the place of the token's, where one is asked for.
+static Value buildTargets(PathBuilder &path, const std::string &stack,
+                          Value targets, Value x) {
+  OpBuilder &builder = path.getBuilder();
+  std::string name = stack + ".streams.target";
+  return transformer::EmbeddingOp::create(
+      builder, path.loc(name), targets, path.weight(name + ".weight"), x,
+      /*offset=*/0, /*optional=*/false, builder.getI64IntegerAttr(1),
+      /*beyond=*/IntegerAttr(), /*every=*/IntegerAttr());
+}
+
 /// norm(token * scale + position + segments), each table where the spec has
 /// one; or norm(token * scale) + position + segments.
 static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
@@ -297,6 +315,9 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
                 ? buildPatches(path, embeddings, name, inputOf("input_ids"),
                                inputOf("patches"), entry.batch)
                 : lookUp("input_ids", embeddings.tokenTable, 0, false);
+  if (stack.hasTargets) {
+    x = buildTargets(path, stack.name, inputOf(kTargets), x);
+  }
   if (embeddings.tokenScale != 1) {
     x = path.scale(x, embeddings.tokenScale, name + ".scale");
   }
@@ -456,6 +477,9 @@ static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
     context.layerInputs = buildLayerInputs(path, stack, prefix, entry, x);
   }
   context.streams = stack.streams ? &*stack.streams : nullptr;
+  if (stack.hasTargets) {
+    context.unseen = entry.input((prefix + kTargets).str());
+  }
   context.batch = entry.batch;
   context.caches = entry.caches;
   context.cross = entry.cross;

@@ -142,7 +142,7 @@ private:
       if (const Json *where = entry.value.find("where")) {
         std::optional<Json> holds = make.make(*where);
         if (holds && holds->boolean) {
-          expect(entry.key, *entry.value.find("is"),
+          expect(entry.key, *make.make(*entry.value.find("is")),
                  entry.value.find("why")->text);
         }
         source.config.ignore({entry.key});

@@ -94,14 +94,15 @@ ScoreRow AttentionScore::rowOf(const WorkItem &item, Value row, Value head) {
   return own;
 }
 
-/// Both products of the row's query with the rows of segments, times the scale.
-void AttentionScore::beginSegments(const WorkItem &item, Value row,
-                                   ScoreRow &own) {
-  if (!hasSegments()) {
+/// Of segments both products of the row's query with them, times the scale.
+void AttentionScore::beginRows(const WorkItem &item, Value row, ScoreRow &own) {
+  if (op.getSegments() || op.getUnseen()) {
+    own.keyRow = k.subtract(item.firstToken, item.past);
+  }
+  if (!op.getSegments()) {
     return;
   }
   int64_t width = op.getCache().getType().getHeadDim();
-  own.firstType = k.subtract(item.firstToken, item.past);
   Value token = k.add(item.firstToken, k.add(item.firstRow, row));
   own.type = memref::LoadOp::create(b, op.getTypes(), token);
   Value first = k.scale(own.head ? own.head : head, width);
@@ -246,10 +247,15 @@ Value AttentionScore::score(Value dot, const ScoreRow &row, Value position) {
     Value place = arith::IndexCastOp::create(b, b.getI32Type(), position);
     score = arith::AddFOp::create(b, score, sparseTerm(row, place));
   }
-  if (hasSegments()) {
-    Value type = memref::LoadOp::create(b, op.getTypes(),
-                                        k.add(row.firstType, position));
-    score = arith::AddFOp::create(b, score, segmentTerm(row, type));
+  auto numberOf = [&](Value numbers) -> Value {
+    return memref::LoadOp::create(b, numbers, k.add(row.keyRow, position));
+  };
+  if (op.getSegments()) {
+    score = arith::AddFOp::create(b, score,
+                                  segmentTerm(row, numberOf(op.getTypes())));
+  }
+  if (op.getUnseen()) {
+    score = unlessUnseen(score, numberOf(op.getUnseen()));
   }
   return inUnits(cap(score));
 }
@@ -299,9 +305,12 @@ Value AttentionScore::adjust(Value scores, const ScoreRow &row,
     scores =
         arith::AddFOp::create(b, scores, sparseTerm(row, countFrom(position)));
   }
-  if (hasSegments()) {
-    scores = arith::AddFOp::create(b, scores,
-                                   segmentTerm(row, loadTypes(row, position)));
+  if (op.getSegments()) {
+    Value types = loadNumbers(op.getTypes(), row, position);
+    scores = arith::AddFOp::create(b, scores, segmentTerm(row, types));
+  }
+  if (op.getUnseen()) {
+    scores = unlessUnseen(scores, loadNumbers(op.getUnseen(), row, position));
   }
   return cap(scores);
 }
@@ -427,8 +436,18 @@ Value AttentionScore::segmentTerm(const ScoreRow &row, Value types) {
                                  spread(row.other));
 }
 
+/// In the place of the score, so that those of seen keys keep their bits.
+Value AttentionScore::unlessUnseen(Value scores, Value numbers) {
+  auto spread = [&](Value one) { return spreadLike(b, numbers, one); };
+  Value zero = arith::ConstantIntOp::create(b, 0, 32);
+  Value isSeen =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, numbers, spread(zero));
+  return arith::SelectOp::create(b, isSeen, scores, spread(k.number(kUnseen)));
+}
+
 /// Behind what the row sees there may be no row: those lanes are not read.
-Value AttentionScore::loadTypes(const ScoreRow &row, Value position) {
+Value AttentionScore::loadNumbers(Value numbers, const ScoreRow &row,
+                                  Value position) {
   Value own = countFrom(position);
   auto type = cast<VectorType>(own.getType());
   Value end = arith::IndexCastOp::create(b, b.getI32Type(), row.end);
@@ -437,8 +456,8 @@ Value AttentionScore::loadTypes(const ScoreRow &row, Value position) {
                             vector::BroadcastOp::create(b, type, end));
   Value none = arith::ConstantOp::create(
       b, DenseElementsAttr::get(type, b.getI32IntegerAttr(0)));
-  return vector::GatherOp::create(b, type, op.getTypes(),
-                                  ValueRange{row.firstType}, own, isSeen, none);
+  return vector::GatherOp::create(b, type, numbers, ValueRange{row.keyRow}, own,
+                                  isSeen, none);
 }
 
 int64_t AttentionScore::numDistances() {

@@ -17,9 +17,12 @@ struct ScoreRow {
   /// Of block-sparse attention, null without: the block of the query, which is
   /// 0 where it sees all and there are random ones, and the last block.
   mlir::Value block, lastBlock;
-  /// Of segments, null without: the row of types for position 0, the query's
-  /// type, and what its scores get of keys of the same and of another type.
-  mlir::Value firstType, type, same, other;
+  /// Where rows of the step are looked at by keys, null without: the row of
+  /// position 0.
+  mlir::Value keyRow;
+  /// Of segments, null without: the query's type, and what its scores get of
+  /// keys of the same and of another type.
+  mlir::Value type, same, other;
 };
 
 /// Floats of the running worker from `begin` on in `memory`, [workers, size].
@@ -28,9 +31,9 @@ struct ScoreTable {
   int64_t begin;
 };
 
-/// Emits unit * cap(scale * q . k + bias + slope + sparse + segment), of which
-/// a kernel asks for one score at a time, or for what vectors of them need
-/// beside the scale.
+/// Emits unit * cap(scale * q . k + bias + slope + sparse + segment), or what
+/// no score is below where the key is unseen, of which a kernel asks for one
+/// score at a time, or for what vectors of them need beside the scale.
 class AttentionScore {
 public:
   /// Kernels whose softmax goes by powers of another base than e have a `unit`.
@@ -54,10 +57,10 @@ public:
   /// What the products of query `row` of the item are multiplied by.
   mlir::Value scale(const WorkItem &item, mlir::Value row);
   ScoreRow rowOf(const WorkItem &item, mlir::Value row, mlir::Value head);
-  /// Fills what `own`, the row of query `row` of the item, has of segments;
-  /// its head, where it has none, is that of `beginHead`.
-  void beginSegments(const WorkItem &item, mlir::Value row, ScoreRow &own);
-  bool hasSegments() { return bool(op.getSegments()); }
+  /// Fills what `own`, the row of query `row` of the item, has of the step's
+  /// rows: of segments, and of rows that are unseen. Its head, where it has
+  /// none, is that of `beginHead`.
+  void beginRows(const WorkItem &item, mlir::Value row, ScoreRow &own);
 
   /// Whether queries have something added where they are multiplied with rows
   /// of the key table that they have not where they are with keys.
@@ -85,7 +88,7 @@ public:
   /// places and from nothing else of the row.
   static bool isOfProduct(transformer::PagedAttentionOp op) {
     return !isRelative(op) && !op.getQueryBias() && !op.getSegments() &&
-           !hasSparseTerm(op) && !op.getRoundedSlopes();
+           !op.getUnseen() && !hasSparseTerm(op) && !op.getRoundedSlopes();
   }
   mlir::Value keyTable() { return op.getRelativeKeys(); }
   mlir::Value queryTable() { return op.getRelativeQueries(); }
@@ -116,7 +119,7 @@ public:
   /// Whether there is more to a score than the scaled product.
   bool isAdjusted() {
     return op.getBias() || op.getSlopes() || op.getCap() || hasSparseTerm(op) ||
-           op.getSegments();
+           op.getSegments() || op.getUnseen();
   }
   /// Floats that vectors of scores have at hand for a head.
   int64_t tableSize();
@@ -158,8 +161,12 @@ private:
                           mlir::Value column);
   /// What a key of this type, or a vector of them, gets.
   mlir::Value segmentTerm(const ScoreRow &row, mlir::Value types);
-  /// The types of consecutive positions, of those that the row sees.
-  mlir::Value loadTypes(const ScoreRow &row, mlir::Value position);
+  /// A score, or a vector of them, unless the key's number says it is unseen.
+  mlir::Value unlessUnseen(mlir::Value scores, mlir::Value numbers);
+  /// The numbers of the rows of consecutive positions, of those that the row
+  /// sees.
+  mlir::Value loadNumbers(mlir::Value numbers, const ScoreRow &row,
+                          mlir::Value position);
   /// Consecutive i32 from `first` on.
   mlir::Value countFrom(mlir::Value first);
   mlir::Value cap(mlir::Value score);

@@ -84,7 +84,13 @@ void PoolEmitter::emit() {
 NewRows PoolEmitter::findRows(Value row) {
   Value token = arith::IndexCastOp::create(
       b, b.getIndexType(), memref::LoadOp::create(b, op.getRows(), row));
-  return findNewRows(k, step, token);
+  NewRows rows = findNewRows(k, step, token);
+  if (auto skip = static_cast<int64_t>(op.getSkip().value_or(0))) {
+    Value left = arith::SubIOp::create(b, rows.visible, k.constant(skip));
+    rows.first = k.add(rows.first, k.constant(skip));
+    rows.visible = arith::MaxSIOp::create(b, left, k.constant(0));
+  }
+  return rows;
 }
 
 Value PoolEmitter::findDivisor(Value count) {

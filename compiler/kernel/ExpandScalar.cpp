@@ -136,7 +136,7 @@ public:
           query.head = head;
           query.kvHead = e.divide(head, group);
           query.column = e.scale(head, headDim);
-          scores.beginSegments(item, row, query);
+          scores.beginRows(item, row, query);
           emitHead(item, query, worker);
         });
       });

@@ -66,9 +66,9 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
         op.getRight(), slopes, op.getSinks(), op.getRelativeKeys(),
         op.getRelativeQueries(), op.getRelativeValues(),
         buildDistanceRows(b, op), op.getQueryBias(), op.getRelativeBias(),
-        op.getSegments(), op.getSegmentBias(), op.getTypes(), init,
-        op.getMask(), op.getNumHeads(), op.getCapAttr(), op.getLogBaseAttr(),
-        op.getRoundedSlopes(), op.getSparseBlockAttr(),
+        op.getSegments(), op.getSegmentBias(), op.getTypes(), op.getUnseen(),
+        init, op.getMask(), op.getNumHeads(), op.getCapAttr(),
+        op.getLogBaseAttr(), op.getRoundedSlopes(), op.getSparseBlockAttr(),
         op.getRandomBlocksAttr(), op.getBlocksBeforeAttr(),
         op.getBlocksAfterAttr(), op.getFactorsAttr());
     return success();
@@ -93,8 +93,8 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
         /*relative_queries=*/Value(), /*relative_values=*/Value(),
         /*distance_rows=*/Value(), /*query_bias=*/Value(),
         /*relative_bias=*/Value(), /*segments=*/Value(),
-        /*segment_bias=*/Value(), /*types=*/Value(), init,
-        transformer::Mask::Bidirectional, op.getNumHeads(), /*cap=*/FloatAttr(),
+        /*segment_bias=*/Value(), /*types=*/Value(), /*unseen=*/Value(), init,
+        transformer::Mask::Bidirectional, op.getNumHeads(), op.getCapAttr(),
         /*log_base=*/FloatAttr(),
         /*rounded_slopes=*/false, /*sparse_block=*/IntegerAttr(),
         /*random_blocks=*/IntegerAttr(), /*blocks_before=*/IntegerAttr(),

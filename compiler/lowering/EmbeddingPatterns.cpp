@@ -84,8 +84,8 @@ static Value toIndex(ImplicitLocOpBuilder &b, Value id) {
 
 namespace {
 
-/// embedding -> gather of table rows; a negative id gives zeros or the row that
-/// is given, and zeros has one that a part of the ids has no row for
+/// embedding -> gather of table rows; a negative id, and one that a part of the
+/// ids has no row for, gives zeros or the row that is given
 struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -135,7 +135,7 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
             arith::CmpIOp::create(inner, arith::CmpIPredicate::sle, id,
                                   number(inner, *first + rows - 1)));
         return arith::SelectOp::create(inner, isOwn, element,
-                                       f32Constant(inner, 0));
+                                       given ? given : f32Constant(inner, 0));
       }
       if (!op.getOptional() && !given) {
         return element;
@@ -215,7 +215,7 @@ struct LowerPoolRows : OpRewritePattern<transformer::PoolRowsOp> {
         elementOf(op), count);
     rewriter.replaceOpWithNewOp<transformer::RaggedPoolOp>(
         op, init.getType(), op.getHow(), input, op.getRows(), op.getBatch(),
-        init);
+        init, op.getSkipAttr());
     return success();
   }
 };

@@ -266,6 +266,12 @@ void attention(const Matrix &query, const Sequence &sequence,
           queryOf(query, shape.relativeBias, row, column, width);
       for (int64_t j = begin; j < end; ++j) {
         double &score = scores[j - begin];
+        // A spectator's row is behind its sequence's, as its place is.
+        int64_t keyRow = sequence.first - sequence.past + j;
+        if (shape.unseen && shape.unseen->at(keyRow) != 0) {
+          score = -std::numeric_limits<double>::infinity();
+          continue;
+        }
         for (int64_t d = 0; d < width; ++d) {
           score +=
               scale * factor(own[d]) * factor(cache.keys.at(j, kvColumn + d));
@@ -277,8 +283,7 @@ void attention(const Matrix &query, const Sequence &sequence,
                                head, position - j);
         }
         if (shape.segments) {
-          // A spectator's row is behind its sequence's, as its place is.
-          int32_t type = shape.types->at(sequence.first - sequence.past + j);
+          int32_t type = shape.types->at(keyRow);
           score += scale * segmentTerm(shape, query, row, column,
                                        type != shape.types->at(row));
         }

@@ -143,7 +143,8 @@ Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows);
 /// A row of the sequence's visible rows, in `result`. One that has none is not
 /// a number.
 void poolRows(const Matrix &x, const Sequence &sequence,
-              transformer::Pooling how, int64_t row, Matrix &result);
+              transformer::Pooling how, int64_t skip, int64_t row,
+              Matrix &result);
 /// Writes [q, x, q - x, q * x] for each row x of the sequence, q being its
 /// visible row that asks: the first or the last one.
 void pairRows(const Matrix &x, const Sequence &sequence,
@@ -261,6 +262,9 @@ struct AttentionShape {
   /// [2, numHeads * headDim], or null; and the types of the step's rows.
   const Matrix *segments = nullptr;
   const std::vector<int32_t> *types = nullptr;
+  /// Of the step's rows, where it is not 0: no query sees the row's key. Or
+  /// null.
+  const std::vector<int32_t> *unseen = nullptr;
   /// Of block-sparse attention: positions of a block, 0 without, and how often
   /// block 0 is a random one.
   int64_t sparseBlock = 0, randomBlocks = 0;

@@ -218,14 +218,25 @@ LogicalResult Interpreter::runOp(WeightOp weight) {
 LogicalResult Interpreter::runOp(EmbeddingOp op) {
   const Matrix &table = rows(op.getTable());
   int64_t offset = op.getOffset();
+  // What was looked up, and what is given where the id is below zero.
+  auto orGiven = [&](Matrix looked, const Ids &own) {
+    for (auto [token, id] : llvm::enumerate(own)) {
+      if (id < 0 && op.getGiven()) {
+        const Matrix &given = rows(op.getGiven());
+        std::copy_n(given.data.begin() + token * given.cols, given.cols,
+                    looked.data.begin() + token * looked.cols);
+      }
+    }
+    return looked;
+  };
   if (std::optional<int64_t> first = op.getFirst()) {
-    // As of ids that may be missing: others have zeros.
+    // As of ids that may be missing: others have zeros, or what is given.
     Ids own;
     for (int64_t id : ids(op.getIds())) {
       bool isOwn = id >= *first && id < *first + table.rows;
       own.push_back(isOwn ? static_cast<int32_t>(id - *first) : -1);
     }
-    return setRows(op, embedding(own, table, 0));
+    return setRows(op, orGiven(embedding(own, table, 0), own));
   }
   if (std::optional<int64_t> beyond = op.getBeyond()) {
     Ids own;
@@ -254,17 +265,8 @@ LogicalResult Interpreter::runOp(EmbeddingOp op) {
                             << "), got " << id;
     }
   }
-  Matrix looked = embedding(ids(op.getIds()), table, offset);
-  if (op.getGiven()) {
-    const Matrix &given = rows(op.getGiven());
-    for (auto [token, id] : llvm::enumerate(ids(op.getIds()))) {
-      if (id < 0) {
-        std::copy_n(given.data.begin() + token * given.cols, given.cols,
-                    looked.data.begin() + token * looked.cols);
-      }
-    }
-  }
-  return setRows(op, std::move(looked));
+  const Ids &all = ids(op.getIds());
+  return setRows(op, orGiven(embedding(all, table, offset), all));
 }
 
 LogicalResult Interpreter::runOp(GivenRowsOp op) {
@@ -327,7 +329,8 @@ LogicalResult Interpreter::runOp(PoolRowsOp op) {
     if (failed(own)) {
       return failure();
     }
-    poolRows(input, **own, op.getHow(), row, result);
+    poolRows(input, **own, op.getHow(),
+             static_cast<int64_t>(op.getSkip().value_or(0)), row, result);
   }
   return setRows(op, std::move(result));
 }
@@ -367,6 +370,9 @@ template <typename Op> static AttentionShape shapeOf(Op op, int64_t layer) {
   shape.scale = op.getScale().convertToDouble();
   if (op.getScaleByInverseLayer()) {
     shape.scale /= static_cast<double>(layer + 1);
+  }
+  if (op.getCap()) {
+    shape.cap = op.getCap()->convertToDouble();
   }
   shape.roundsFactors = op.getFactors().has_value();
   return shape;
@@ -419,9 +425,6 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
     shape.scale *= number(op.getFactor());
   }
   shape.bias = rowsOrNull(op.getBias());
-  if (op.getCap()) {
-    shape.cap = op.getCap()->convertToDouble();
-  }
   shape.slopes = op.getSlopes().value_or(ArrayRef<double>());
   shape.sinks = rowsOrNull(op.getSinks());
   shape.relativeKeys = rowsOrNull(op.getRelativeKeys());
@@ -432,6 +435,7 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   shape.segments = rowsOrNull(op.getSegments());
   shape.segmentBias = rowsOrNull(op.getSegmentBias());
   shape.types = op.getTypes() ? &ids(op.getTypes()) : nullptr;
+  shape.unseen = op.getUnseen() ? &ids(op.getUnseen()) : nullptr;
   shape.oddSpan = op.getOddSpan();
   shape.roundedSlopes = op.getRoundedSlopes();
   shape.sparseBlock = static_cast<int64_t>(op.getSparseBlock().value_or(0));
@@ -466,11 +470,11 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
              << "expected sequence " << sequence.id << " after at most "
              << cached.keys.rows << " cached tokens, got " << sequence.past;
     }
-    if (op.getTypes() && sequence.past > sequence.first) {
+    if ((op.getTypes() || op.getUnseen()) && sequence.past > sequence.first) {
       return op.emitError()
              << "expected the rows of sequence " << sequence.id
              << " behind those of its " << sequence.past
-             << " tokens before (their types are compared), got row "
+             << " tokens before (their numbers are looked at), got row "
              << sequence.first;
     }
     if (op.getKey()) {

@@ -286,12 +286,14 @@ Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows) {
 }
 
 void poolRows(const Matrix &x, const Sequence &sequence,
-              transformer::Pooling how, int64_t row, Matrix &result) {
-  int64_t count = std::min(sequence.count, sequence.keys - sequence.past);
+              transformer::Pooling how, int64_t skip, int64_t row,
+              Matrix &result) {
+  int64_t visible = std::min(sequence.count, sequence.keys - sequence.past);
+  int64_t count = std::max<int64_t>(visible - skip, 0);
   for (int64_t c = 0; c < x.cols; ++c) {
     double sum = 0, greatest = std::nan("");
     for (int64_t i = 0; i < count; ++i) {
-      double element = x.at(sequence.first + i, c);
+      double element = x.at(sequence.first + skip + i, c);
       sum += element;
       greatest = i == 0 ? element : std::max(greatest, element);
     }

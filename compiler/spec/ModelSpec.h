@@ -215,6 +215,10 @@ struct Stack {
   std::string name; // "encoder" or "decoder"
   Embeddings embeddings;
   std::optional<Streams> streams;
+  /// Whether the input `targets` says which tokens have the row of
+  /// "<stack>.streams.target" in the place of their own and are seen by none:
+  /// the query stream of Yang et al. 2019, arXiv:1906.08237.
+  bool hasTargets = false;
   std::optional<LayerInputs> layerInputs;
   std::optional<PositionBias> positionBias;
   std::optional<RelativeTable> relative;
@@ -244,9 +248,12 @@ struct TakeStep {
     LastVisible
   } at = At::First;
 };
-/// A row of all rows of a sequence that the mask leaves.
+/// A row of all rows of a sequence that the mask leaves, but so many in front.
 struct PoolStep {
   enum class How { Mean, Max, MeanSqrtLen } how = How::Mean;
+  int64_t skip = 0;
+  /// Behind the first row that the mask leaves, in one of twice the width.
+  bool besideFirst = false;
 };
 struct DenseStep {
   std::string path;

@@ -383,7 +383,7 @@ TypeRef stack() {
                needed("norm", norm()), key("router_scale", number()),
                needed("floor", number())})});
   streams.choices.push_back({"reversible", true, object({})});
-  streams.choices.push_back({"two_stream", false, object({})});
+  streams.choices.push_back({"two_stream", true, object({})});
   return object({needed("embeddings", embeddings()), key("position_bias", bias),
                  key("relative", relativeTable()), key("layer_inputs", inputs),
                  key("streams", orNone(make(std::move(streams)))),
@@ -424,7 +424,11 @@ TypeRef headStep() {
      true);
   op("split", {needed("names", list(text(), 1, 64))}, true);
   op("act", {needed("kind", activation())}, true);
-  op("pool", {needed("how", words({"mean", "max", "mean_sqrt_len"}))}, true);
+  op("pool",
+     {needed("how", words({"mean", "max", "mean_sqrt_len"})),
+      key("skip", integer(0, 1 << 20)),
+      key("beside", words({"none", "first_visible"}))},
+     true);
   op("scale", {needed("by", oneOf({number(), words({"rsqrt_hidden"})}))}, true);
   op("adaptive_logits",
      {needed("name", text()), key("tied", text()), key("out", rows()),

@@ -138,6 +138,9 @@ static PaddedBatch makeRandomBatch(const EntryInfo &info,
         if (isIds && endsInEos && column + 1 == length) {
           value = static_cast<int32_t>(info.eos.front());
         }
+        if (input.getFill() == Fill::Unseen && column == 0) {
+          value = 0; // of each row one token is seen
+        }
         values.push_back(column < length ? value : padding);
       }
     }

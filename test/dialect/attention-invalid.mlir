@@ -779,6 +779,18 @@ func.func @cross_attention_c6_element(%x: tensor<?x52xf32>, %cache: !cache,
 
 // -----
 
+!cache = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @cross_attention_c7_cap(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected cap to be positive and finite, got -3}}
+  %0 = transformer.cross_attention %x, %cache[%layer], %batch heads 2
+         {cap = -3.0 : f64, scale = 1.0 : f64} : tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
 !cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
 
 func.func @attention_c21_key_alone(%x: tensor<?x52xf32>, %cache: !cache,
@@ -787,7 +799,7 @@ func.func @attention_c21_key_alone(%x: tensor<?x52xf32>, %cache: !cache,
   %0 = "transformer.attention"(%x, %x, %cache, %layer, %batch)
          {mask = #transformer<mask causal>, num_heads = 2 : i64,
           scale = 1.0 : f64, operandSegmentSizes =
-          array<i32: 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
+          array<i32: 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
          : (tensor<?x52xf32>, tensor<?x52xf32>, !cache, index,
             !transformer.batch) -> tensor<?x52xf32>
   return
@@ -834,3 +846,81 @@ func.func @cache_c7_numbers(
 func.func @cache_c7_other(
   // expected-error @below {{expected kv_heads of at least 1, got 0}}
   %0: !transformer.cache<layers = 1, kv_heads = 1, head_dim = 8, part = 1 of [2, 0, 26, 1, 1, 8]>)
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c22_cache(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %unseen: tensor<?xi32>) {
+  // expected-error @below {{expected a scratch cache, a bidirectional mask and neither window, cap, log_base nor sparse_block with unseen (it is of this step's rows), got others}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 unseen %unseen {scale = 1.0 : f64} : tensor<?x52xf32>,
+         tensor<?x52xf32>, tensor<?x52xf32>, !cache unseen tensor<?xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c22_mask(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %unseen: tensor<?xi32>) {
+  // expected-error @below {{expected a scratch cache, a bidirectional mask and neither window, cap, log_base nor sparse_block with unseen (it is of this step's rows), got others}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal
+         heads 2 unseen %unseen {scale = 1.0 : f64} : tensor<?x52xf32>,
+         tensor<?x52xf32>, tensor<?x52xf32>, !cache unseen tensor<?xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c22_window(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %unseen: tensor<?xi32>) {
+  // expected-error @below {{expected a scratch cache, a bidirectional mask and neither window, cap, log_base nor sparse_block with unseen (it is of this step's rows), got others}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional left %layer
+         heads 2 unseen %unseen {scale = 1.0 : f64} : tensor<?x52xf32>,
+         tensor<?x52xf32>, tensor<?x52xf32>, !cache unseen tensor<?xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c22_cap(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %unseen: tensor<?xi32>) {
+  // expected-error @below {{expected a scratch cache, a bidirectional mask and neither window, cap, log_base nor sparse_block with unseen (it is of this step's rows), got others}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 unseen %unseen {cap = 5.0 : f64, scale = 1.0 : f64} : tensor<?x52xf32>,
+         tensor<?x52xf32>, tensor<?x52xf32>, !cache unseen tensor<?xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c22_log_base(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %unseen: tensor<?xi32>) {
+  // expected-error @below {{expected a scratch cache, a bidirectional mask and neither window, cap, log_base nor sparse_block with unseen (it is of this step's rows), got others}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 unseen %unseen {log_base = 8.0 : f64, scale = 1.0 : f64} : tensor<?x52xf32>,
+         tensor<?x52xf32>, tensor<?x52xf32>, !cache unseen tensor<?xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c22_sparse(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %unseen: tensor<?xi32>) {
+  // expected-error @below {{expected a scratch cache, a bidirectional mask and neither window, cap, log_base nor sparse_block with unseen (it is of this step's rows), got others}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 unseen %unseen {sparse_block = 4, random_blocks = 3, scale = 1.0 : f64} : tensor<?x52xf32>,
+         tensor<?x52xf32>, tensor<?x52xf32>, !cache unseen tensor<?xi32>
+  return
+}

@@ -72,6 +72,9 @@ func.func @cross_attention(%q: tensor<?x104xf32>, %batch: !transformer.batch,
   // CHECK: transformer.cross_attention {{.*}} heads 4 scale_by_inverse_layer {scale
   %1 = transformer.cross_attention %q, %cross[%layer], %batch heads 4
          scale_by_inverse_layer {scale = 0.5 : f64} : tensor<?x104xf32>, !cross
+  // CHECK: transformer.cross_attention {{.*}} heads 4 {cap = 5.000000e+01 : f64, scale
+  %2 = transformer.cross_attention %q, %cross[%layer], %batch heads 4
+         {cap = 50.0 : f64, scale = 0.5 : f64} : tensor<?x104xf32>, !cross
   return
 }
 
@@ -149,6 +152,19 @@ func.func @query_terms(%x: tensor<?x52xf32>, %batch: !transformer.batch,
          relative_keys tensor<15x52xf32> query_bias tensor<52xf32>
          relative_bias tensor<52xf32> segments tensor<2x52xf32>
          segment_bias tensor<52xf32> types tensor<?xi32>
+  return
+}
+
+// Keys that no query sees, by the numbers of their rows.
+// CHECK-LABEL: @unseen
+// CHECK-SAME: %[[UNSEEN:[a-z0-9]*]]: tensor<?xi32>
+func.func @unseen(%x: tensor<?x52xf32>, %batch: !transformer.batch,
+                  %cache: !step, %layer: index, %unseen: tensor<?xi32>) {
+  // CHECK: transformer.attention {{.*}} heads 4 unseen %[[UNSEEN]] {scale = {{.*}}} : {{.*}} unseen tensor<?xi32>
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 4 unseen %unseen {scale = 0.5 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !step
+         unseen tensor<?xi32>
   return
 }
 

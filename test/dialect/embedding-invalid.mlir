@@ -198,7 +198,7 @@ func.func @sinusoid_c2_offset(%positions: tensor<?xi32>) {
 
 func.func @embedding_c3_width(%ids: tensor<?xi32>, %table: tensor<2x8xf32>,
                               %given: tensor<?x9xf32>) {
-  // expected-error @below {{expected given rows alone, 8 wide (as the table), got 9}}
+  // expected-error @below {{expected given rows without offset and optional, 8 wide (as the table), got 9}}
   %0 = transformer.embedding %ids, %table given %given of tensor<?x9xf32>
          : tensor<?xi32>, tensor<2x8xf32>
   return
@@ -206,9 +206,9 @@ func.func @embedding_c3_width(%ids: tensor<?xi32>, %table: tensor<2x8xf32>,
 
 // -----
 
-func.func @embedding_c3_alone(%ids: tensor<?xi32>, %table: tensor<2x8xf32>,
+func.func @embedding_c3_optional(%ids: tensor<?xi32>, %table: tensor<2x8xf32>,
                               %given: tensor<?x8xf32>) {
-  // expected-error @below {{expected given rows alone, 8 wide (as the table), got 8}}
+  // expected-error @below {{expected given rows without offset and optional, 8 wide (as the table), got 8}}
   %0 = transformer.embedding %ids, %table given %given of tensor<?x8xf32> optional
          : tensor<?xi32>, tensor<2x8xf32>
   return

@@ -18,6 +18,18 @@ func.func @embedding(%ids: tensor<?xi32>, %table: tensor<97x104xf32>) {
   return
 }
 
+// CHECK-LABEL: @a_row_in_the_place_of_some
+// CHECK-SAME: %[[WHICH:[a-z0-9]*]]: tensor<?xi32>, %[[ROW:[a-z0-9]*]]: tensor<1x104xf32>, %[[X:[a-z0-9]*]]: tensor<?x104xf32>
+func.func @a_row_in_the_place_of_some(%which: tensor<?xi32>,
+                                      %row: tensor<1x104xf32>,
+                                      %x: tensor<?x104xf32>)
+    -> tensor<?x104xf32> {
+  // CHECK: transformer.embedding %[[WHICH]], %[[ROW]] given %[[X]] of tensor<?x104xf32> from 1 : tensor<?xi32>, tensor<1x104xf32>
+  %0 = transformer.embedding %which, %row given %x of tensor<?x104xf32> from 1
+         : tensor<?xi32>, tensor<1x104xf32>
+  return %0 : tensor<?x104xf32>
+}
+
 // CHECK-LABEL: @rows_that_are_given
 // CHECK-SAME: %[[IDS:[a-z0-9]+]]: tensor<?xi32>, %[[PATCHES:[a-z0-9]+]]: tensor<?x104xf32>
 func.func @rows_that_are_given(%ids: tensor<?xi32>, %patches: tensor<?x104xf32>,

@@ -290,6 +290,16 @@ func.func @layer_scale_c1_length(%x: tensor<?x8xf32>, %w: tensor<7xf32>) {
 
 // -----
 
+func.func @pool_rows_c1_skip(%x: tensor<?x8xf32>, %rows: tensor<?xi32>,
+                             %batch: !transformer.batch) {
+  // expected-error @below {{expected skip from 0 to 2^20, got 1048577}}
+  %0 = transformer.pool_rows mean %x, %rows, %batch {skip = 1048577}
+         : tensor<?x8xf32>, tensor<?xi32>
+  return
+}
+
+// -----
+
 func.func @unfold_c1_even(%x: tensor<?x8xf32>, %batch: !transformer.batch) {
   // expected-error @below {{expected odd taps in [1, 1023], got 2}}
   %0 = transformer.unfold %x taps 2, %batch

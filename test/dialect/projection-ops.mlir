@@ -115,6 +115,9 @@ func.func @pool_rows(%x: tensor<?x8xf32>, %rows: tensor<?xi32>,
   // CHECK: transformer.pool_rows mean_sqrt_len %[[X]]
   %2 = transformer.pool_rows mean_sqrt_len %x, %rows, %batch
          : tensor<?x8xf32>, tensor<?xi32>
+  // CHECK: transformer.pool_rows mean %[[X]], %[[ROWS]], %[[BATCH]] {skip = 1 : i64} : tensor<?x8xf32>
+  %3 = transformer.pool_rows mean %x, %rows, %batch {skip = 1}
+         : tensor<?x8xf32>, tensor<?xi32>
   return
 }
 

@@ -506,6 +506,16 @@ func.func @ragged_pool_c1_width(%x: memref<?x8xf32>, %y: memref<?x7xf32>,
 
 // -----
 
+func.func @ragged_pool_c2_skip(%x: memref<?x8xf32>, %rows: memref<?xi32>,
+                               %batch: !transformer.batch) {
+  // expected-error @below {{expected skip from 0 to 2^20, got -1}}
+  transformer.ragged_pool mean %x, %rows, %batch outs(%x : memref<?x8xf32>)
+    {skip = -1} : memref<?x8xf32>, memref<?xi32>
+  return
+}
+
+// -----
+
 // Groups of 20 columns are no whole words of 8.
 func.func @product_c8_words(%x: tensor<?x80xi8>, %w: tensor<2x10x48x4xi8>, %g: tensor<2x4x48xf32>, %y: tensor<?x73xf32>) {
   // expected-error @below {{expected rows of i8, and scales of 2 panels 48 wide for groups of whole words of 8 columns, got 'tensor<?x80xi8>' and 'tensor<2x4x48xf32>'}}
@@ -608,5 +618,19 @@ func.func @ragged_unfold_taps(%x: memref<?x8xf32>, %y: memref<?x16xf32>,
   // expected-error @below {{expected odd taps in [1, 1023], got 2}}
   transformer.ragged_unfold %x taps 2, %batch outs(%y : memref<?x16xf32>)
     : memref<?x8xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @paged_attention_c15_cache(%q: memref<?x52xf32>, %y: memref<?x52xf32>, %scale: f32,
+    %batch: !transformer.batch, %cache: !cache, %layer: index,
+    %unseen: memref<?xi32>) {
+  // expected-error @below {{expected a scratch cache, a bidirectional mask and neither window, cap, log_base nor sparse_block with unseen (it is of this step's rows), got others}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    heads 2 unseen %unseen outs(%y : memref<?x52xf32>)
+    : memref<?x52xf32>, !cache unseen memref<?xi32>
   return
 }

@@ -181,6 +181,9 @@ func.func @ragged_pool(%x: tensor<?x8xf32>, %rows: tensor<?xi32>,
   // CHECK: transformer.ragged_pool max %[[Y]], %[[AT]], %[[BATCH]] outs(%[[Y]] : memref<?x8xf32>) : memref<?x8xf32>, memref<?xi32>{{$}}
   transformer.ragged_pool max %y, %at, %batch outs(%y : memref<?x8xf32>)
     : memref<?x8xf32>, memref<?xi32>
+  // CHECK: transformer.ragged_pool mean {{.*}} {skip = 3 : i64} : memref<?x8xf32>
+  transformer.ragged_pool mean %y, %at, %batch outs(%y : memref<?x8xf32>)
+    {skip = 3} : memref<?x8xf32>, memref<?xi32>
   return
 }
 

@@ -1,5 +1,5 @@
-# Random cases of the encoder-decoders T5, mT5, LongT5 and BART, and their
-# configurations.
+# Random cases of the encoder-decoders T5, mT5, LongT5, T5Gemma and BART, and
+# their configurations.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import classes
 import draw
@@ -9,6 +9,7 @@ MT5 = classes.of("MT5")
 UMT5 = classes.of("UMT5")
 LONGT5 = classes.of("LongT5")
 SWITCH = classes.of("SwitchTransformers")
+T5GEMMA = classes.of("T5Gemma")
 BART = classes.of("Bart")
 # Ids that the models use, whatever the vocabulary.
 PAD = {"t5": 0, "bart": 1}
@@ -105,6 +106,8 @@ def make_config(hf, case):
             num_labels=case["labels"], forced_eos_token_id=case["forced_eos"])
     if case["class"] in SWITCH:
         return switch(hf, case)
+    if case["class"] in T5GEMMA:
+        return t5gemma(hf, case)
     cls = (hf.MT5Config if case["class"] in MT5 else
            hf.LongT5Config if case["class"] in LONGT5 else
            hf.UMT5Config if case["class"] in UMT5 else hf.T5Config)
@@ -139,10 +142,43 @@ def switch(hf, case):
         layer_norm_epsilon=case["eps"], decoder_start_token_id=0)
 
 
+def t5gemma(hf, case):
+    """Either stack has heads, windows, caps and rotations of its own."""
+    def stack(seed, layers, width, vocab):
+        heads = case["heads"]
+        return hf.T5GemmaModuleConfig(
+            vocab_size=vocab, hidden_size=case["hidden"],
+            # A norm of one column's multiples may divide by next to nothing.
+            intermediate_size=6 + width, num_hidden_layers=layers,
+            num_attention_heads=heads,
+            num_key_value_heads=heads if seed % 2 else 1,
+            head_dim=2 * case["head_dim"], hidden_activation=case["act"],
+            rms_norm_eps=case["eps"], attention_bias=bool(seed // 2 % 2),
+            max_position_embeddings=case["positions"],
+            query_pre_attn_scalar=1 + seed // 3 % 30,
+            sliding_window=2 + seed // 5 % 9,
+            layer_types=[("full_attention", "sliding_attention")
+                         [seed >> bit & 1] for bit in range(layers)],
+            attn_logit_softcapping=(None, 1.5, 30.0)[seed // 7 % 3],
+            final_logit_softcapping=(None, 20.0)[seed // 11 % 2],
+            rope_parameters={"rope_type": "default",
+                             "rope_theta": (10000.0, 90.0)[seed // 13 % 2]})
+
+    seed, vocab = case["seed"], case["vocab"]
+    return hf.T5GemmaConfig(
+        encoder=stack(seed, case["layers"], case["width"],
+                      vocab + seed // 17 % 3),
+        decoder=stack(seed // 1009, case["decoder_layers"],
+                      case["decoder_width"], vocab),
+        is_encoder_decoder="Encoder" not in case["class"],
+        tie_word_embeddings=case["tie"], vocab_size=vocab, pad_token_id=0,
+        bos_token_id=0)
+
+
 def untie(torch, case, model):
     """Gives T5 a head of its own; one of Switch would take the stacks' tables
-    apart, too."""
-    if (kind(case) == "t5" and case["class"] not in SWITCH and
+    apart, too, and one of T5Gemma has it by its configuration."""
+    if (kind(case) == "t5" and case["class"] not in SWITCH + T5GEMMA and
             not case["tie"] and hasattr(model, "lm_head")):
         generator = torch.Generator().manual_seed(case["seed"] + 1)
         shape = model.lm_head.weight.shape
@@ -171,7 +207,9 @@ def make_inputs(torch, case):
         ids = torch.randint(0, case["vocab"], mask.shape, generator=generator)
         ids[mask == 0] = PAD[family]
         inputs[prefix + "input_ids"] = ids
-        if case["given_mask"] or not bool(mask.all()):
+        # transformers' T5Gemma hides pad tokens where nobody gives a mask.
+        if (case["given_mask"] or not bool(mask.all()) or
+                case["class"] in T5GEMMA):
             inputs[prefix + "attention_mask"] = mask
     if case["class"] == "BartForSequenceClassification":
         ids, mask = inputs["input_ids"], torch.tensor(case["rows"])

@@ -28,6 +28,10 @@ OF_LLAMA = {"InternLM3ForCausalLM": "InternLM3Config",
             "IQuestCoderForCausalLM": "IQuestCoderConfig"}
 
 
+# Whose tokens may be asked for.
+ASKED = ("XLNetModel", "XLNetLMHeadModel")
+
+
 def class_of(hf, name):
     """What transformers runs as a class of this name."""
     if name not in OF_LLAMA:
@@ -67,6 +71,17 @@ def xlnet_config(hf, case, keys):
         layer_norm_eps=case["eps"], clamp_len=(-1, 3, 17)[case["seed"] % 3],
         summary_use_proj=case["scale"],
         summary_activation=("tanh", "")[case["scale_by_layer"]], **keys)
+
+
+def draw_targets(torch, case):
+    """1 for tokens that are asked for, of each row not all."""
+    mask = torch.tensor(case["rows"])
+    generator = torch.Generator().manual_seed(case["seed"] + 1)
+    asked = torch.rand(mask.shape, generator=generator)
+    targets = (asked < 0.4).long()
+    # The least likely token of those that there are.
+    targets[range(len(mask)), (asked * mask).argmax(1)] = 0
+    return targets
 
 
 def reformer_config(hf, case, keys):

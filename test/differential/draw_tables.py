@@ -927,6 +927,8 @@ def make_inputs(torch, case):
     inputs = base(family).make_inputs(torch, dict(case, **{"class": cls}))
     if family in AFTER_PADDING:
         inputs["input_ids"][torch.tensor(case["rows"]) == 0] = 1
+    if case["class"] in draw_relatives.ASKED and case["seed"] % 3:
+        inputs["targets"] = draw_relatives.draw_targets(torch, case)
     return inputs
 
 

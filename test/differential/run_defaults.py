@@ -42,6 +42,7 @@ WITHOUT_DEFAULTS = {
     "esm": "transformers' vocab_size is then nothing",
     "deepseekv2": "transformers' num_experts_per_tok is then nothing",
     "lfm2moe": "transformers' layer_types is then nothing",
+    "t5gemmaencoder": "its class is refused where is_encoder_decoder is true",
     "dbrx": "transformers' attn_config has no rope_theta then",
     "glm4moe": "96 heads do not divide its width, which tfc refuses",
 }

@@ -39,8 +39,9 @@ MARGIN = 1e-3
 # Of these a pad token has no position, wherever it stands.
 PAD_IS_NO_TOKEN = ("M2M100ForConditionalGeneration",
                    "FSMTForConditionalGeneration")
-# Without its cache a token sees those that come later.
-CACHED = ("FSMTForConditionalGeneration",)
+# Without its cache a token sees those that come later, or the start is hidden,
+# being a pad token.
+CACHED = ("FSMTForConditionalGeneration", "T5GemmaForConditionalGeneration")
 # How often rounding is tried before a difference is called more than that.
 SAMPLES = 16
 

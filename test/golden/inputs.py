@@ -14,6 +14,32 @@ def draw_ids(generator, rows, columns):
     return torch.randint(3, VOCAB, (rows, columns), generator=generator)
 
 
+# Rows with tokens that are asked for, by the lengths of the rows; the next one
+# of each row alone, which are padded on the left, or about every third one.
+TARGETS = {"next": (6, 10, 2), "blanks": (11, 7, 1), "edges": (63, 64, 65)}
+
+
+def target_inputs(name, generator, pad, types):
+    lengths = torch.tensor(TARGETS[name])
+    columns = torch.arange(int(lengths.max()))
+    if name == "next":
+        mask = columns >= columns.numel() - lengths[:, None]
+        targets = (columns == columns[-1]).expand(mask.shape)
+    else:
+        mask = columns < lengths[:, None]
+        targets = torch.rand(mask.shape, generator=generator) < 0.35
+        # One token of a row is told.
+        targets[range(len(lengths)), (lengths - 1) // 2] = False
+    ids = draw_ids(generator, *mask.shape)
+    ids[~mask] = pad
+    inputs = {"input_ids": ids, "attention_mask": mask.long(),
+              "targets": (targets & mask).long()}
+    if name == "blanks":
+        inputs["token_type_ids"] = torch.randint(
+            0, types, mask.shape, generator=generator)
+    return inputs
+
+
 def forward_inputs(name, generator, longest, pad, types):
     """The inputs of one named case."""
     def masked(mask):
@@ -22,6 +48,8 @@ def forward_inputs(name, generator, longest, pad, types):
         ids[mask == 0] = pad
         return {"input_ids": ids, "attention_mask": mask}
 
+    if name in TARGETS:
+        return target_inputs(name, generator, pad, types)
     if name == "one":
         return {"input_ids": draw_ids(generator, 1, 1)}
     if name == "ragged":

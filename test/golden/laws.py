@@ -128,6 +128,16 @@ def turn_rows(value, rows, length):
         for x in row[at * width:(at + 1) * width]])
 
 
+def check_targets(run, inputs, result):
+    """What stands where a token is asked for changes no bit."""
+    ids, targets = inputs["input_ids"], inputs["targets"]
+    # Another one, none of those that mean something.
+    changed = [3 + (token + 7) % 90 if asked else token
+               for token, asked in zip(ids.data, targets.data)]
+    return check_same("other tokens at targets", result, run(
+        {**inputs, "input_ids": Tensor(ids.dtype, ids.shape, changed)}))
+
+
 def check_permuted(run, inputs, result, compare=check_floats):
     """To an encoder whose tokens are all at one place their order is nothing:
     in another order they get the same, each its own, by `compare`."""

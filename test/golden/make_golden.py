@@ -42,6 +42,7 @@ import make_sound
 import make_streams
 import make_switch
 import make_t5
+import make_t5gemma
 import make_text_parts
 import make_tiles
 from inputs import VOCAB, draw_ids
@@ -297,6 +298,7 @@ def main():
     make_extended.write(out)
     make_local.write(out)
     make_switch.write(out)
+    make_t5gemma.write(out)
     make_kimi.write(out)
     make_sentence.write(out)
     make_papers.write(out)

@@ -61,6 +61,11 @@ MODELS = (
     ("dinov2registers-model", hf.Dinov2WithRegistersModel,
      hf.Dinov2WithRegistersConfig(**without(SMALL), mlp_ratio=2,
                                   num_register_tokens=3)),
+    ("dinov2-cls", hf.Dinov2ForImageClassification, hf.Dinov2Config(
+        **without(GREY), mlp_ratio=2, num_labels=5)),
+    ("dinov2registers-cls", hf.Dinov2WithRegistersForImageClassification,
+     hf.Dinov2WithRegistersConfig(**without(GREY), mlp_ratio=2, num_labels=5,
+                                  num_register_tokens=2)),
 )
 TEXT = dict(vocab_size=97, hidden_size=52, num_hidden_layers=2,
             num_attention_heads=2, intermediate_size=75,
@@ -83,6 +88,8 @@ LAST = (
 )
 # Classes that take a mask of tokens, and how many are in front of patches.
 MASKS = {"vit": 1, "deit": 2, "dinov2": 1, "dinov2registers": 4}
+# In whose mean of patches transformers has hidden ones, too.
+MEANS = ("dinov2-cls", "dinov2registers-cls")
 
 
 def masked(rows, count, front, generator):
@@ -152,6 +159,8 @@ def write(out):
         out.save(name, model)
         cases = ["one", "several"]
         front = MASKS.get(name.split("-")[0])
+        if name in MEANS:
+            front = None
         if front:
             cases.append("ragged")
         side = config.patch_size

@@ -1,11 +1,14 @@
 # The golden models of XLNet: content streams, whose attention compares
-# distances and types of tokens, those of both sides and of a memory.
+# distances and types of tokens, those of both sides and of a memory, and the
+# query stream beside them.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import torch
 import transformers as hf
 
-from inputs import VOCAB
-from reference import build
-from writer import write_forward, write_rows
+from inputs import VOCAB, draw_ids
+from reference import build, search
+from writer import (set_generation, stable, store, write_forward,
+                    write_rows)
 
 
 def xlnet(**changes):
@@ -39,7 +42,30 @@ MODELS = (
     ("xlnet-uni-lm", hf.XLNetLMHeadModel, xlnet(
         attn_type="uni", mem_len=None, d_model=78, n_head=3, n_layer=3),
      ("ragged", "longest")),
+    # Tokens that are asked for: rows of the query stream.
+    ("xlnet-targets", hf.XLNetModel, xlnet(
+        clamp_len=5, d_model=30, n_head=3, n_layer=3),
+     ("next", "blanks", "edges")),
+    ("xlnet-next", hf.XLNetLMHeadModel, xlnet(d_model=78, n_head=3),
+     ("next", "blanks")),
 )
+
+
+def write_continued(folder, model, seed):
+    """What transformers generates where each step asks for the token behind
+    all others, which it reads anew. It looks at no mask."""
+    set_generation(model, pad_token_id=5, eos_token_id=None)
+    for attempt in range(1000):
+        generator = torch.Generator().manual_seed(seed + attempt)
+        inputs = {"input_ids": draw_ids(generator, 3, 5)}
+        sequences, margins = search(model, inputs, 14, use_mems=False)
+        # Rows settle soon: three tokens each are many.
+        if stable(margins) and all(len(set(row[5:].tolist())) >= 3
+                                   for row in sequences):
+            store(folder, "inputs-continued", inputs)
+            store(folder, "expected-continued", {"sequences": sequences})
+            return
+    raise SystemExit("no stable prompts for xlnet-next")
 
 
 def write(out):
@@ -57,4 +83,6 @@ def write(out):
             # transformers takes no mask of several rows then.
             write_rows(out.folder(name), model, cases, seed,
                        pad=config.pad_token_id, types=3, longest=40)
+        if name == "xlnet-next":
+            write_continued(out.folder(name), model, seed)
         out.add(name, cases)

@@ -2,6 +2,7 @@
 # tfc must return them, and generation with its margins.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
+import unittest.mock
 import warnings
 
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
@@ -122,6 +123,25 @@ def to_features(patches):
         1, 2).contiguous()
 
 
+def ask(model, targets, **feed):
+    """XLNet's rows: of its query stream where a token is a target, which none
+    sees, and of its content stream elsewhere."""
+    rows, length = targets.shape
+    hidden = targets[:, None].expand(-1, length, -1).to(model.dtype)
+    every = torch.eye(length, dtype=model.dtype).expand(rows, -1, -1)
+    told = model(**feed, perm_mask=hidden)
+    body = getattr(model, "transformer", model)
+    distances = body.relative_positional_encoding
+    # Beside a query stream transformers takes them for the model's type.
+    with unittest.mock.patch.object(
+            body, "relative_positional_encoding",
+            lambda *given, **named: distances(*given, **named).to(
+                model.dtype)):
+        asked = model(**feed, perm_mask=hidden, target_mapping=every)
+    return {name: torch.where(targets[..., None] > 0, asked[name], told[name])
+            for name in OUTPUTS if told.get(name) is not None}
+
+
 def run(model, inputs):
     """What transformers computes of tfc's inputs; their rows are the choices
     of one question."""
@@ -133,6 +153,8 @@ def run(model, inputs):
         feed["pixel_values"] = to_pixels(model.config, inputs["patches"]).to(
             model.dtype)
     with torch.no_grad():
+        if "targets" in feed:
+            return ask(model, **feed)
         if not chooses(model):
             return model(**feed)
         result = model(**{name: value[None] for name, value in feed.items()})

@@ -34,7 +34,7 @@ POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
              "din": laws.UNSAID, "transfo-xl": laws.UNSAID,
              **dict.fromkeys(("bart", "mbart", "plbart", "blenderbot",
                               "blenderbot-small", "pegasus", "bigbird_pegasus",
-                              "marian", "mvp", "led", "transformer",
+                              "marian", "mvp", "led", "t5gemma", "transformer",
                               "annotated-transformer"), laws.COLUMNS)}
 AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
                  "mpnet", "roberta-prelayernorm", "xlm-roberta-xl", "esm",
@@ -159,6 +159,8 @@ class Model:
             compare = (self.contract.compare if self.contract
                        else check_floats)
             held.append(lambda *each: laws.check_permuted(*each, compare))
+        if "targets" in inputs:
+            held.append(laws.check_targets)
         for law in held:
             faults += law(self.run, inputs, result)
         if "patches" in inputs:

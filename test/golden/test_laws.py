@@ -59,6 +59,21 @@ class Laws(unittest.TestCase):
                                      by_column(self.inputs))
         self.assertIn("start_logits", "".join(faults))
 
+    def test_targets_that_are_not_looked_at(self):
+        inputs = {**self.inputs, "targets": Tensor("I64", IDS.shape,
+                                                   [0, 1, 0, 1, 0, 0])}
+
+        def told(given, *options):
+            hidden = Tensor("I64", MASK.shape, [
+                one * (1 - asked) for one, asked in zip(
+                    MASK.data, given["targets"].data)])
+            return {"start_logits": scores({**given,
+                                            "attention_mask": hidden})}
+
+        self.assertEqual([], laws.check_targets(told, inputs, told(inputs)))
+        faults = laws.check_targets(both, inputs, both(inputs))
+        self.assertIn("other tokens at targets", "".join(faults))
+
     def test_rows_alone(self):
         self.assertEqual([], laws.check_alone(both, self.inputs,
                                               both(self.inputs)))

@@ -5,14 +5,14 @@ import random
 
 import formulas
 import tensors
-from layers import list_layers, list_sublayers
+from layers import has_targets, list_layers, list_sublayers
 
 MAX_LENGTH = 40
 
 
 def counts_distances(stack):
     """Whether neighbours of a sequence must be neighbours in the batch."""
-    if "convs" in stack["embeddings"].get("patches", {}):
+    if "convs" in stack["embeddings"].get("patches", {}) or has_targets(stack):
         return True
     for block, _ in list_layers(stack["layers"]):
         for name, attention, _ in list_sublayers(block):
@@ -130,6 +130,11 @@ class Batch:
                 others[segment["input"]] = self.grid(below)
         if compares_types(self.stack) and self.random.random() < 0.8:
             others.setdefault("token_type_ids", self.grid(3))
+        if has_targets(self.stack) and self.random.random() < 0.8:
+            others["targets"] = self.grid(2)
+            for row, mask in zip(others["targets"], self.masks):
+                seen = [i for i, value in enumerate(mask) if value]
+                row[self.random.choice(seen)] = 0
         if has_positions(self.stack) and self.random.random() < 0.2:
             others["position_ids"] = self.grid(MAX_LENGTH)
         return others

@@ -149,7 +149,7 @@ class Drawing:
         """What self-attention has and cross-attention may only do without."""
         return {key: value for key, value in {
             "causal": False, "window": "none", "rotary": "none",
-            "use_position_bias": False, "qk_norm": "none", "softcap": "none",
+            "use_position_bias": False, "qk_norm": "none",
             "slopes": "none", "log_scale_base": "none",
             "sinks": False, "relative": "none", "sparse": "none",
             "rounded_slopes": False, "gate": "none",
@@ -417,6 +417,8 @@ class Drawing:
         if stack["cross"]:
             parts["cross"] = {**self.heads(stack["cross"]),
                               **self.neutral_of_cross()}
+            self.maybe(parts["cross"], "softcap", 0.25,
+                       lambda: self.pick(1.5, 5, 30, "none"))
         if self.chance(0.2):
             parts["low_rank"] = self.low_rank()
         if self.has_experts and self.chance(0.7):
@@ -790,6 +792,9 @@ class Drawing:
             stack["layer_inputs"] = "none"
         if shape["streams"]:
             stack["streams"] = self.streams(shape["reversible"])
+        elif self.kind == "encoder" and self.chance(0.4) and (
+                may_have_targets(stack)):
+            stack["streams"] = {"kind": "two_stream"}
         elif self.chance(0.1):
             stack["streams"] = "none"
         self.maybe(stack, "final_norm", 0.8,
@@ -840,19 +845,32 @@ class Drawing:
         self.maybe(step, "eps", 0.5, lambda: self.pick(1e-6, 0.1))
         return step, width
 
+    def pool(self, beside):
+        step = {"op": "pool",
+                "how": self.pick("mean", "max", "mean_sqrt_len")}
+        self.maybe(step, "skip", 0.3, lambda: self.pick(0, 1, 2))
+        if beside:
+            step["beside"] = "first_visible"
+        else:
+            self.maybe(step, "beside", 0.2, lambda: "none")
+        return step
+
     def head(self, origin, width, is_one, taken):
         """A head, its width, and whether it gives one row a sequence."""
         steps = []
         if not is_one and taken:
             how = taken
+            beside = how == "pool_beside"
             if how == "pool" and self.chance(0.3):
                 how = {"op": "activation_unit", "name": "unit",
                        "query": self.pick("first", "last"),
                        "hidden": self.pick([], [5], [7, 3]),
                        "act": self.activation()}
                 width *= 2
-            steps.append({"op": "pool", "how": self.pick(
-                "mean", "max", "mean_sqrt_len")} if how == "pool" else how)
+            if how in ("pool", "pool_beside"):
+                how = self.pool(beside)
+                width *= 2 if beside else 1
+            steps.append(how)
             is_one = True
         for number in range(self.random.randint(0 if steps else 1, 3)):
             step, width = self.step(number, width)
@@ -864,7 +882,8 @@ class Drawing:
         stack = "decoder" if "decoder" in spec else "encoder"
         heads, outputs = {}, {}
         # Heads of a stack take the same rows, or all of them.
-        taken = self.pick(None, self.take(), self.take(), "pool")
+        taken = self.pick(None, self.take(), self.take(), "pool",
+                          "pool_beside")
         known = {stack: (self.result_width(spec[stack]), False)}
         for number in range(self.random.randint(1, 3)):
             origin = self.pick(*known)
@@ -1016,6 +1035,17 @@ class Drawing:
 def is_reversible(stack):
     streams = stack.get("streams")
     return is_object(streams) and streams["kind"] == "reversible"
+
+
+def may_have_targets(stack):
+    embeddings = stack["embeddings"]
+    return not (
+        "patches" in embeddings or "adaptive" in embeddings["token"] or
+        is_object(stack.get("layer_inputs")) or any(
+            part.get(key, "none") != "none"
+            for block, _ in list_layers(stack["layers"])
+            for name, part, _ in list_sublayers(block) if name == "attn"
+            for key in ("window", "softcap", "log_scale_base", "sparse")))
 
 
 def has_zero_memory(attention):

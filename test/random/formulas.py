@@ -7,7 +7,7 @@ import statistics
 
 import numpy as np
 
-from layers import is_object, list_layers, list_sublayers
+from layers import has_targets, is_object, list_layers, list_sublayers
 
 
 class Weights:
@@ -563,8 +563,11 @@ class Attention:
             return (np.rint(single / scale) * scale).astype(np.float64)
         return round_bf16(single)
 
-    def attend(self, q, k, v, queries, keys, visible, types=None):
+    def attend(self, q, k, v, queries, keys, visible, types=None,
+               targets=None):
         inside, seen = self.seen(queries, keys, visible)
+        if targets is not None:
+            inside = inside & (targets == 0)
         group = self.heads // self.kv_heads
         k, v = (np.repeat(self.keep(rows), group, 1) for rows in (k, v))
         scale = np.full(len(q), self.scale())
@@ -647,8 +650,9 @@ class Attention:
         k = np.where(sequence.visible[:, None, None], k, 0)
         types = np.array(sequence.inputs.get("token_type_ids",
                                              np.zeros(len(x))))
+        targets = np.array(sequence.inputs.get("targets", np.zeros(len(x))))
         y = self.attend(q, k, v, sequence.columns, sequence.columns,
-                        sequence.visible, types)
+                        sequence.visible, types, targets)
         return self.output(self.gated(x, y))
 
     def of_source(self, x, source, visible):
@@ -787,13 +791,22 @@ class Model:
         return np.array([table[i] if i >= 0 else projected[-1 - i]
                          for i in sequence.ids])
 
+    def told(self, rows, sequence):
+        """Rows of tokens, or of those that are asked for."""
+        if not has_targets(self.spec[self.stack_name]):
+            return rows
+        asked = np.array(sequence.inputs.get("targets", np.zeros(len(rows))))
+        own = self.weights.get(f"{self.stack_name}.streams.target.weight", 1,
+                               rows.shape[1])
+        return np.where(asked[:, None] == 1, own, rows)
+
     def embed(self, embeddings, sequence):
         path = f"{self.stack_name}.embeddings"
         has_table = embeddings["token"] != "none"
         table = self.token_table(self.stack_name) if has_table else None
         scale = embeddings["token"].get("scale", 1) if has_table else 1
-        x = table[sequence.ids] * (math.sqrt(self.hidden)
-                                   if scale == "sqrt_hidden" else scale) \
+        x = self.told(table[sequence.ids], sequence) * (
+            math.sqrt(self.hidden) if scale == "sqrt_hidden" else scale) \
             if sequence.given is None else \
             self.patches(embeddings["patches"], table, sequence)
         projection = embeddings.get("projection")
@@ -1020,14 +1033,14 @@ class Model:
                 stack["layers"]):
             self.given = self.layer_inputs(stack, sequence, x)
         layers = list_layers(stack["layers"])
-        if is_object(stack.get("streams")) and (
-                stack["streams"]["kind"] == "reversible"):
+        streams = {} if has_targets(stack) else stack.get("streams")
+        if is_object(streams) and streams.get("kind") == "reversible":
             rows = [x, x]
             for number, (block, own) in enumerate(layers):
                 rows = self.layer_in_turns(stack, block, number, own, rows,
                                            sequence, source)
             x, layers = np.concatenate(rows, -1), []
-        elif is_object(stack.get("streams")):
+        elif is_object(streams) and streams:
             others = range(1, stack["streams"]["count"])
             rows = [x] + [self.stream(stack, "in", i, x, x) for i in others]
             for number, (block, own) in enumerate(layers):
@@ -1059,16 +1072,26 @@ class Model:
         left = columns[sequence.visible]
         return left[0] if at == "first_visible" else left[-1]
 
+    @staticmethod
+    def pool(step, x, sequence):
+        rows = x[sequence.visible][step.get("skip", 0):]
+        if not len(rows):
+            y = np.full(x.shape[1], np.nan)
+        elif step["how"] == "max":
+            y = rows.max(0)
+        else:
+            root = step["how"] == "mean_sqrt_len"
+            y = rows.sum(0) / (math.sqrt(len(rows)) if root else len(rows))
+        if step.get("beside", "none") == "first_visible":
+            y = np.concatenate([x[sequence.visible][0], y])
+        return y
+
     def step(self, head, step, x, sequence):
         op, path = step["op"], f"heads.{head}.{step.get('name')}"
         if op == "take":
             return x[self.take(step["at"], sequence)]
         if op == "pool":
-            rows = x[sequence.visible]
-            if step["how"] == "max":
-                return rows.max(0)
-            root = math.sqrt(len(rows)) if step["how"] != "mean" else len(rows)
-            return rows.sum(0) / root
+            return self.pool(step, x, sequence)
         if op == "activation_unit":
             return self.activation_unit(step, x[sequence.visible], path)
         if op == "adaptive_logits":

@@ -29,6 +29,11 @@ def selected(layers, count):
     return list(range(count))[slice(*ends)]
 
 
+def has_targets(stack):
+    streams = stack.get("streams")
+    return is_object(streams) and streams["kind"] == "two_stream"
+
+
 def list_layers(layers):
     """(block, number of its weights) of each layer."""
     result = []

@@ -418,6 +418,32 @@ TEST(Module, RefusesMalformedEmbeddings) {
   EXPECT_EQ(broken([](E &, P *p, P &) { p[0] = p[1]; }), one);
   EXPECT_EQ(broken([](E &, P *, P &o) { o.take = TFC_TAKE_LAST_EOS; }), one);
   EXPECT_EQ(broken([](E &, P *, P &o) { o.take = TFC_TAKE_FIRST_EOS; }), one);
+  std::string unseen = start +
+                       "tokens that none sees in an encoder that counts "
+                       "distances";
+  auto hide = [&](auto change) {
+    return broken([&](E &e, P *p, P &) {
+      p[0] = {"input_ids",
+              TFC_DTYPE_I32,
+              TFC_ROWS_TOKENS,
+              1,
+              0,
+              TFC_FILL_REQUIRED,
+              0,
+              97};
+      p[1] = {
+          "targets", TFC_DTYPE_I32, TFC_ROWS_TOKENS, 1, 0, TFC_FILL_UNSEEN, 0,
+          2};
+      e.flags = TFC_ENTRY_DISTANCES;
+      change(e, p[1]);
+    });
+  };
+  EXPECT_EQ(hide([](E &, P &) {}), "");
+  EXPECT_EQ(hide([](E &e, P &) { e.flags = 0; }), unseen);
+  EXPECT_EQ(hide([](E &e, P &) { e.name = "step"; }), unseen);
+  EXPECT_EQ(hide([](E &, P &p) { p.limit = 3; }), unseen);
+  EXPECT_EQ(hide([](E &, P &p) { p.fill = TFC_FILL_UNSEEN + 1; }),
+            start + "known kinds of rows");
   EXPECT_EQ(broken([](E &, P *, P &o) { o.take = TFC_TAKE_LAST_NONPAD; }), one);
 }
 

@@ -116,7 +116,7 @@ void WarpAttention::emit() {
     query.token = k.add(item.firstToken, k.add(item.firstRow, row));
     query.kvHead = k.divide(places[1], group);
     static_cast<ScoreRow &>(query) = scores.rowOf(item, row, places[1]);
-    scores.beginSegments(item, row, query);
+    scores.beginRows(item, row, query);
     if (query.first) {
       query.first = k.min(query.first, query.end);
     }

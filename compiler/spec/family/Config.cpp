@@ -6,15 +6,28 @@ using namespace tfc;
 using namespace tfc::family;
 using spec::Json;
 
+std::string Config::enter(std::string key) {
+  std::swap(inside, key);
+  return key;
+}
+
+std::string Config::nameOf(std::string_view key) const {
+  return inside.empty() ? std::string(key) : inside + "." + std::string(key);
+}
+
+std::string Config::use(std::string_view key) {
+  return *read.insert(nameOf(key)).first;
+}
+
 const Json *Config::value(std::string_view key) {
-  read.emplace(key);
-  const Json *found = object.find(key);
+  const Json *found = object.find(use(key));
   return found && !found->isNull() ? found : nullptr;
 }
 
 spec::Place Config::placeOf(std::string_view key) const {
-  const Json *found = object.find(key);
-  return found ? found->place : object.place.child(key);
+  std::string name = nameOf(key);
+  const Json *found = object.find(name);
+  return found ? found->place : object.place.child(name);
 }
 
 void Config::fault(std::string_view key, const std::string &message) {
@@ -27,8 +40,8 @@ void Config::faultAt(const Json &value, const std::string &message) {
 
 int64_t Config::integer(std::string_view key, int64_t byDefault, int64_t least,
                         int64_t most) {
-  read.emplace(key);
-  std::optional<int64_t> number = spec::getInteger(object, key, diagnostics);
+  std::optional<int64_t> number =
+      spec::getInteger(object, use(key), diagnostics);
   if (!number) {
     return byDefault;
   }
@@ -57,54 +70,51 @@ int64_t Config::integer(std::string_view key, std::string_view otherKey,
 
 double Config::number(std::string_view key, double byDefault, double least,
                       double most) {
-  read.emplace(key);
-  std::optional<double> found = spec::getReal(object, key, diagnostics);
+  std::optional<double> found = spec::getReal(object, use(key), diagnostics);
   if (!found) {
     return byDefault;
   }
   if (!(*found >= least && *found <= most)) {
     fault(key, "expected a number from " + spec::describe(Json(least)) +
                    " to " + spec::describe(Json(most)) + ", got " +
-                   spec::describe(*object.find(key)));
+                   spec::describe(*object.find(nameOf(key))));
     return byDefault;
   }
   return *found;
 }
 
 bool Config::isNull(std::string_view key) {
-  read.emplace(key);
-  const Json *found = object.find(key);
+  const Json *found = object.find(use(key));
   return found && found->isNull();
 }
 
 double Config::epsilon(std::string_view key, double byDefault) {
-  read.emplace(key);
-  std::optional<double> number = spec::getReal(object, key, diagnostics);
+  std::optional<double> number = spec::getReal(object, use(key), diagnostics);
   if (!number) {
     return byDefault;
   }
   if (!(*number > 0 && *number <= 0.01)) {
     fault(key, "expected a number above 0, at most 0.01 (added to a variance)"
                ", got " +
-                   spec::describe(*object.find(key)));
+                   spec::describe(*object.find(nameOf(key))));
     return byDefault;
   }
   return *number;
 }
 
 bool Config::boolean(std::string_view key, bool byDefault) {
-  read.emplace(key);
-  return spec::getBoolean(object, key, diagnostics).value_or(byDefault);
+  return spec::getBoolean(object, use(key), diagnostics).value_or(byDefault);
 }
 
 std::string Config::string(std::string_view key, std::string_view byDefault) {
-  read.emplace(key);
-  return spec::getString(object, key, diagnostics)
+  return spec::getString(object, use(key), diagnostics)
       .value_or(std::string(byDefault));
 }
 
 void Config::ignore(const std::vector<std::string_view> &keys) {
-  read.insert(keys.begin(), keys.end());
+  for (std::string_view key : keys) {
+    use(key);
+  }
 }
 
 void Config::refuseTrue(std::string_view key, std::string_view why) {
@@ -119,13 +129,12 @@ void Config::expectBoolean(std::string_view key, bool wanted,
   if (isNullValue ? wanted : boolean(key, wanted) != wanted) {
     fault(key, std::string("expected ") + (wanted ? "true" : "false") + " (" +
                    std::string(why) + "), got " +
-                   spec::describe(*object.find(key)));
+                   spec::describe(*object.find(nameOf(key))));
   }
 }
 
 void Config::refuseKey(std::string_view key, std::string_view why) {
-  read.emplace(key);
-  if (const Json *found = object.find(key)) {
+  if (const Json *found = object.find(use(key))) {
     fault(key, "expected none (" + std::string(why) + "), got " +
                    spec::describe(*found));
   }

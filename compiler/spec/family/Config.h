@@ -19,6 +19,10 @@ public:
   Config(const spec::Json &object, spec::Diagnostics &diagnostics)
       : object(object), diagnostics(diagnostics) {}
 
+  /// Keys are from now on those of the object at `key`, which is opened
+  /// ("decoder.hidden_size"); "" is the file itself. What it was before.
+  std::string enter(std::string key);
+
   int64_t integer(std::string_view key, int64_t byDefault, int64_t least,
                   int64_t most);
   /// The same under either of two names; both are legal if they agree.
@@ -64,9 +68,14 @@ public:
   size_t faults() const { return diagnostics.size(); }
 
 private:
+  /// As the file has it, and from now on read.
+  std::string use(std::string_view key);
+  std::string nameOf(std::string_view key) const;
+
   const spec::Json &object;
   spec::Diagnostics &diagnostics;
   std::set<std::string, std::less<>> read;
+  std::string inside;
 };
 
 /// The number of labels of a classifier, as transformers counts them: id2label,

@@ -85,28 +85,34 @@ std::optional<Json> readMerged(std::string_view name, int depth,
   return base;
 }
 
-void collectKeys(const Json &value, std::set<std::string> &keys) {
+/// `inside`: "decoder." where keys are those of an object at this one.
+void collectKeys(const Json &value, const std::string &inside,
+                 std::set<std::string> &keys) {
   auto add = [&](const Json *names) {
     if (names && names->isString()) {
-      keys.insert(names->text);
+      keys.insert(inside + names->text);
     }
     for (const Json &item : names ? names->items : std::vector<Json>()) {
-      keys.insert(item.text);
+      keys.insert(inside + item.text);
     }
   };
+  if (const Json *object = value.find("$inside")) {
+    collectKeys(*value.find("value"), object->text + ".", keys);
+    return;
+  }
   add(value.find("$key"));
   if (const Json *name = value.find("$rule"); name && name->isString()) {
     add(value.find("key"));
     add(value.find("alias"));
     for (std::string_view key : keysOfRule(name->text)) {
-      keys.emplace(key);
+      keys.insert(inside + std::string(key));
     }
   }
   for (const Json &item : value.items) {
-    collectKeys(item, keys);
+    collectKeys(item, inside, keys);
   }
   for (const spec::Member &member : value.members) {
-    collectKeys(member.value, keys);
+    collectKeys(member.value, inside, keys);
   }
 }
 
@@ -257,7 +263,7 @@ family::refusedTypes(spec::Diagnostics &diagnostics) {
 
 std::set<std::string> family::keysOf(const Table &table) {
   std::set<std::string> keys;
-  collectKeys(table.root, keys);
+  collectKeys(table.root, "", keys);
   for (const char *list : {"expect", "refuse"}) {
     const Json *object = table.root.find(list);
     for (const spec::Member &member :

@@ -82,6 +82,9 @@ std::optional<Json> Instantiator::makeHole(const Json &hole) {
   if (hole.find("$spec")) {
     return readSpec(hole);
   }
+  if (hole.find("$inside")) {
+    return readInside(hole);
+  }
   if (hole.find("$if")) {
     return choose(hole);
   }
@@ -138,7 +141,7 @@ std::optional<Json> Instantiator::readKey(const Json &hole) {
   std::optional<Json> value = member(hole, instead);
   // Without a place of its own it is where the key would be.
   if (value && value->place.path == file.place.path) {
-    value->place = file.place.child(keys.front().text);
+    value->place = config.placeOf(keys.front().text);
   }
   return value;
 }
@@ -147,17 +150,31 @@ std::optional<Json> Instantiator::readKey(const Json &hole) {
 std::optional<Json> Instantiator::readSpec(const Json &hole) {
   const Json &path = *hole.find("$spec");
   const Json *value = table.find("spec");
+  std::string before = config.enter("");
   for (size_t at = 0; value && at <= path.text.size();) {
     size_t end = std::min(path.text.find('.', at), path.text.size());
     value = value->find(std::string_view(path.text).substr(at, end - at));
     at = end + 1;
+    if (const Json *key = value ? value->find("$inside") : nullptr) {
+      config.enter(key->text);
+      value = value->find("value");
+    }
   }
   if (!value) {
     tableFault(path, "expected a path in the table's spec, got " +
                          spec::describe(path));
-    return std::nullopt;
   }
-  return make(*value);
+  std::optional<Json> made = value ? make(*value) : std::nullopt;
+  config.enter(std::move(before));
+  return made;
+}
+
+/// Keys of `value` are those of an object in config.json.
+std::optional<Json> Instantiator::readInside(const Json &hole) {
+  std::string before = config.enter(hole.find("$inside")->text);
+  std::optional<Json> made = member(hole, "value");
+  config.enter(std::move(before));
+  return made;
 }
 
 /// "is": one value, or a list of them; without it the condition is a boolean.

@@ -67,6 +67,7 @@ private:
                                    const std::string &key,
                                    const spec::Json &list);
   std::optional<spec::Json> readSpec(const spec::Json &hole);
+  std::optional<spec::Json> readInside(const spec::Json &hole);
   std::optional<spec::Json> choose(const spec::Json &hole);
   std::optional<spec::Json> applyRule(const spec::Json &hole);
   spec::Json compute(const spec::Json &hole);

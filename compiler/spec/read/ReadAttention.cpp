@@ -28,6 +28,9 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
   }
   result.scaleByInverseLayer = flagOf(attn, "scale_by_inverse_layer", false);
   result.causal = flagOf(attn, "causal", false);
+  if (const Json *cap = attn.find("softcap"); cap && cap->isNumber()) {
+    result.cap = readPositive(*cap);
+  }
   if (result.cross) {
     checkCross(attn);
     return result;
@@ -39,9 +42,6 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
   readWindow(attn, result);
   readRotary(attn, result);
   readQkNorm(attn, result);
-  if (const Json *cap = attn.find("softcap"); cap && cap->isNumber()) {
-    result.cap = readPositive(*cap);
-  }
   if (const Json *clip = attn.find("clip"); clip && clip->isNumber()) {
     result.clip = readPositive(*clip);
   }
@@ -187,14 +187,14 @@ void SpecReader::checkCross(const Json &attn) {
   const std::tuple<const char *, Json, const char *> neutral[] = {
       {"causal", false, places},         {"window", "none", places},
       {"rotary", "none", places},        {"use_position_bias", false, places},
-      {"qk_norm", "none", other},        {"softcap", "none", other},
-      {"v_norm", "none", other},         {"values_are_keys", false, other},
-      {"shared_kv", false, other},       {"slopes", "none", places},
-      {"log_scale_base", "none", other}, {"sinks", false, other},
-      {"relative", "none", places},      {"sparse", "none", other},
-      {"rounded_slopes", false, places}, {"gate", "none", other},
-      {"gate_per", "column", other},     {"latent", "none", other},
-      {"clip", "none", other},           {"inner_norm", "none", other}};
+      {"qk_norm", "none", other},        {"v_norm", "none", other},
+      {"values_are_keys", false, other}, {"shared_kv", false, other},
+      {"slopes", "none", places},        {"log_scale_base", "none", other},
+      {"sinks", false, other},           {"relative", "none", places},
+      {"sparse", "none", other},         {"rounded_slopes", false, places},
+      {"gate", "none", other},           {"gate_per", "column", other},
+      {"latent", "none", other},         {"clip", "none", other},
+      {"inner_norm", "none", other}};
   for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {

@@ -10,11 +10,18 @@ SpecReader::readPooling(const Head &head, const Json &step, Result &result) {
   std::string op = wordOf(step, "op", "");
   if (op == "pool") {
     std::string how = wordOf(step, "how", "mean");
+    PoolStep pool{how == "max"             ? PoolStep::How::Max
+                  : how == "mean_sqrt_len" ? PoolStep::How::MeanSqrtLen
+                                           : PoolStep::How::Mean,
+                  sizeOf(step, "skip").value_or(0),
+                  wordOf(step, "beside", "none") == "first_visible"};
     // Any row of the sequence says which one is meant.
-    takeRows(head, step, TakeStep::At::LastVisible, result);
-    return PoolStep{how == "max"             ? PoolStep::How::Max
-                    : how == "mean_sqrt_len" ? PoolStep::How::MeanSqrtLen
-                                             : PoolStep::How::Mean};
+    takeRows(head, step,
+             pool.besideFirst ? TakeStep::At::FirstVisible
+                              : TakeStep::At::LastVisible,
+             result);
+    result.width *= pool.besideFirst ? 2 : 1;
+    return pool;
   }
   if (op == "activation_unit") {
     return readActivationUnit(head, step, result);

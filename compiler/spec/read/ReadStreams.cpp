@@ -8,6 +8,10 @@ void SpecReader::readStreams(const Json *json) {
   if (!json || !json->isObject()) {
     return;
   }
+  if (wordOf(*json, "kind", "") == "two_stream") {
+    stack->hasTargets = true;
+    return;
+  }
   Streams streams;
   streams.reversible = wordOf(*json, "kind", "") == "reversible";
   if (streams.reversible) {
@@ -45,9 +49,43 @@ void SpecReader::readStreams(const Json *json) {
   stack->streams = streams;
 }
 
+/// Tokens whose content nobody may see: it is in no row, and whoever asks sees
+/// the same tokens, in whatever layer.
+void SpecReader::checkTargets(const Json &json) {
+  if (model.kind != Kind::Encoder) {
+    error(json.place, Unsupported,
+          "expected none, or another kind (targets are not supported by this "
+          "tfc in a decoder, nor beside one), got \"two_stream\"");
+    return;
+  }
+  const Embeddings &embeddings = stack->embeddings;
+  if (embeddings.patches || embeddings.adaptive || stack->layerInputs) {
+    error(json.place, BadBlock,
+          "expected tokens of one table, which nothing else tells of (the row "
+          "of a target stands in the place of its token's), got another");
+    return;
+  }
+  for (const LayerRun &run : stack->runs) {
+    for (const Sublayer &sublayer : run.sublayers) {
+      const Attention *attn = sublayer.attention();
+      if (attn &&
+          (attn->window || attn->cap || attn->logBase || attn->sparse)) {
+        error(json.place, BadBlock,
+              "expected attention without window, softcap, log_scale_base and "
+              "sparse (a target sees all other tokens that are none), got "
+              "another");
+        return;
+      }
+    }
+  }
+}
+
 /// What a layer_input makes goes to other streams than the layer's, so that it
 /// comes last and is nothing but added.
 void SpecReader::checkStreams(const Json &json) {
+  if (stack->hasTargets) {
+    checkTargets(*json.find("streams"));
+  }
   if (!stack->streams) {
     return;
   }

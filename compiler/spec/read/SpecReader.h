@@ -175,6 +175,7 @@ private:
   // ReadStreams.cpp
   void readStreams(const Json *json);
   void checkStreams(const Json &json);
+  void checkTargets(const Json &json);
   LowRank readLowRank(const Json &json);
   void readPostScale(const Json &json, Sublayer &sublayer);
   void readSparsity(const Json &json, Ffn &ffn);

@@ -125,6 +125,10 @@ private:
       addNorm(stack->name + ".relative.norm", stack->relative->norm,
               model.hidden);
     }
+    if (stack->hasTargets) {
+      addLinear(stack->name + ".streams.target", 1, stack->embeddings.width,
+                false);
+    }
     listStreams("in");
     for (const LayerRun &each : stack->runs) {
       run = &each;
@@ -550,7 +554,9 @@ private:
   void listStep(const TruncateStep &step, int64_t &width) {
     width = step.width;
   }
-  void listStep(const PoolStep &, int64_t &) {}
+  void listStep(const PoolStep &pool, int64_t &width) {
+    width *= pool.besideFirst ? 2 : 1;
+  }
   void listStep(const L2NormalizeStep &, int64_t &) {}
   void listStep(const ActStep &, int64_t &) {}
   void listStep(const ScaleStep &, int64_t &) {}

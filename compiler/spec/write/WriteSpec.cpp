@@ -45,7 +45,14 @@ struct StepWriter {
     const char *how = step.how == PoolStep::How::Mean  ? "mean"
                       : step.how == PoolStep::How::Max ? "max"
                                                        : "mean_sqrt_len";
-    return objectOf({{"op", "pool"}, {"how", how}});
+    Json json = objectOf({{"op", "pool"}, {"how", how}});
+    if (step.skip > 0) {
+      json.set("skip", step.skip);
+    }
+    if (step.besideFirst) {
+      json.set("beside", "first_visible");
+    }
+    return json;
   }
   Json operator()(const TruncateStep &step) const {
     return objectOf({{"op", "truncate"}, {"dims", step.width}});

@@ -691,7 +691,9 @@ Json writeStack(const Stack &stack) {
   if (stack.layerInputs && stack.layerInputs->beyond) {
     json.find("layer_inputs")->set("beyond", *stack.layerInputs->beyond);
   }
-  if (stack.streams && stack.streams->reversible) {
+  if (stack.hasTargets) {
+    json.set("streams", objectOf({{"kind", "two_stream"}}));
+  } else if (stack.streams && stack.streams->reversible) {
     json.set("streams", objectOf({{"kind", "reversible"}}));
   } else if (const auto &streams = stack.streams) {
     json.set("streams", objectOf({{"kind", "altup"},

@@ -208,7 +208,11 @@ enum {
   /* Since version 7, of the input_ids of an encoder with TFC_PORT_EMBEDS, which
    * the caller never gives: 0 to limit - 1 (none where that is 0) in a row's
    * first columns, then -1 - r for each row r of that port in turn. */
-  TFC_FILL_GIVEN = 7
+  TFC_FILL_GIVEN = 7,
+  /* Since version 8, of an encoder with TFC_ENTRY_DISTANCES, limit 2: 0. Tokens
+   * for which it is 1 are seen by none, themselves included, and of each row
+   * the caller leaves one at least that is 0. */
+  TFC_FILL_UNSEEN = 8
 };
 
 /* Which rows a forward pass asks for; all WANTED outputs of an entry agree. */

@@ -38,7 +38,7 @@ static std::string faultOfPort(const tfc_port_v0 &port, bool isInput) {
   if (port.dtype != (isInput ? TFC_DTYPE_I32 : TFC_DTYPE_F32)) {
     return isInput ? "inputs of dtype i32" : "outputs of dtype f32";
   }
-  if (port.rows > TFC_ROWS_WANTED || port.fill > TFC_FILL_GIVEN ||
+  if (port.rows > TFC_ROWS_WANTED || port.fill > TFC_FILL_UNSEEN ||
       port.take > TFC_TAKE_FIRST_EOS) {
     return "known kinds of rows";
   }
@@ -141,6 +141,19 @@ static std::string faultOfEmbeddings(const tfc_entry_v0 &entry) {
              ? ""
              : "one port of embeddings in an encoder, and numbers of its "
                "tokens";
+}
+
+/// Whether rows that are unseen are where hosts put them.
+static std::string faultOfUnseen(const tfc_entry_v0 &entry) {
+  for (uint32_t i = 0; i < entry.n_inputs; ++i) {
+    const tfc_port_v0 &port = entry.inputs[i];
+    if (port.fill == TFC_FILL_UNSEEN &&
+        (port.limit != 2 || !(entry.flags & TFC_ENTRY_DISTANCES) ||
+         std::string_view(entry.name) != "encode")) {
+      return "tokens that none sees in an encoder that counts distances";
+    }
+  }
+  return "";
 }
 
 /// Of the two entries of an encoder-decoder.
@@ -255,6 +268,9 @@ static std::string faultOfProgram(const tfc_module_v0 &module,
       }
     }
     fault = faultOfEmbeddings(entry);
+    if (fault.empty()) {
+      fault = faultOfUnseen(entry);
+    }
     if (!fault.empty()) {
       return fault;
     }

@@ -358,6 +358,25 @@ Result<ModelInputs> readInputs(const Model &model, const tfc_tensor *inputs,
   return read;
 }
 
+/// Whether a row has a token that others see.
+static Status checkSeen(const tfc_entry_v0 &entry, const InputBatch &batch,
+                        int64_t row) {
+  for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+    const tfc_port_v0 &port = entry.inputs[p];
+    bool isSeen = port.fill != TFC_FILL_UNSEEN || batch.values[p].empty();
+    for (int64_t column = 0; !isSeen && column < batch.length; ++column) {
+      isSeen = batch.exists(row, column) &&
+               batch.values[p][row * batch.length + column] == 0;
+    }
+    if (!isSeen) {
+      return makeError(Code::InvalidArgument, "input ", quoteName(port.name),
+                       ": expected a 0 in every row (tokens that have a 1 see ",
+                       "those that have none), got none in row ", row);
+    }
+  }
+  return {};
+}
+
 static Status checkRow(const tfc_entry_v0 &entry, const InputBatch &batch,
                        int64_t row) {
   int64_t first = 0, last = batch.length - 1;
@@ -384,12 +403,12 @@ static Status checkRow(const tfc_entry_v0 &entry, const InputBatch &batch,
                        ", ", column, "]");
     }
   }
-  return {};
+  return checkSeen(entry, batch, row);
 }
 
 Status checkRows(const tfc_entry_v0 &entry, const InputBatch &batch) {
   Faults faults;
-  for (int64_t row = 0; !batch.mask.empty() && row < batch.batch; ++row) {
+  for (int64_t row = 0; row < batch.batch; ++row) {
     faults.add(checkRow(entry, batch, row));
   }
   return faults.take();

@@ -72,8 +72,8 @@ bool hasGiven(const tfc_entry_v0 &entry);
 Result<ModelInputs> readInputs(const Model &model, const tfc_tensor *inputs,
                                uint32_t numInputs);
 
-/// Errors for every row in which no token exists, or, where an entry counts
-/// distances, in which a masked token lies between others.
+/// Errors for every row in which no token exists or is seen, or, where an entry
+/// counts distances, in which a masked token lies between others.
 Status checkRows(const tfc_entry_v0 &entry, const InputBatch &batch);
 
 /// The longest row that an entry takes, `batch` being what is given; 0: no

@@ -157,6 +157,17 @@ func.func @only_reads_the_cross_cache(%q: tensor<?x16xf32>,
   return %0 : tensor<?x16xf32>
 }
 
+// CHECK-LABEL: @keeps_the_cap_of_cross_attention
+func.func @keeps_the_cap_of_cross_attention(%q: tensor<?x16xf32>,
+                                            %batch: !transformer.batch,
+                                            %cross: !cross, %layer: index)
+    -> tensor<?x16xf32> {
+  // CHECK: transformer.paged_attention {{.*}} bidirectional heads 2 {{.*}} {cap = 5.000000e+00 : f64}
+  %0 = transformer.cross_attention %q, %cross[%layer], %batch heads 2
+         {cap = 5.0 : f64, scale = 0.5 : f64} : tensor<?x16xf32>, !cross
+  return %0 : tensor<?x16xf32>
+}
+
 transformer.parameter @table : tensor<12x8xf32> from<["t"], stored_rows = 12>
 transformer.parameter @w : tensor<8x8xf32> from<["w"], stored_rows = 8>
 

@@ -82,6 +82,21 @@ func.func @gives_the_rows_of_negative_ids(%ids: tensor<?xi32>,
   return %0 : tensor<?x8xf32>
 }
 
+// Where the table has no row of the id it is the one that is given.
+// CHECK-LABEL: @replaces_rows
+// CHECK-SAME: %[[WHICH:[a-z0-9]*]]: tensor<?xi32>, %[[X:[a-z0-9]*]]: tensor<?x8xf32>, %[[TABLE:[a-z0-9]*]]: tensor<1x8xf32>
+func.func @replaces_rows(%which: tensor<?xi32>, %x: tensor<?x8xf32>,
+                         %table: tensor<1x8xf32>) -> tensor<?x8xf32> {
+  // CHECK: linalg.generic {{.*}} ins(%[[WHICH]], %[[X]] :
+  // CHECK: ^bb0(%{{.*}}: i32, %[[OTHER:.*]]: f32, %{{.*}}: f32):
+  // CHECK: %[[VALUE:.*]] = tensor.extract %[[TABLE]][
+  // CHECK: %[[HAS:.*]] = arith.andi
+  // CHECK: arith.select %[[HAS]], %[[VALUE]], %[[OTHER]]
+  %0 = transformer.embedding %which, %table given %x of tensor<?x8xf32> from 1
+         : tensor<?xi32>, tensor<1x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
 // As many rows as are wanted, whatever the tokens.
 // CHECK-LABEL: @gathers_the_wanted_rows
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>, %[[WANTED:[a-z0-9]*]]: tensor<?xi32>

@@ -415,8 +415,16 @@ TEST(Attention, QueriesHaveABiasForEachKindOfProduct) {
                        "segments tensor<2x1xf32> segment_bias tensor<1xf32> "
                        "types tensor<?xi32>"));
   expectNear(ofTypes.run(step)["y"], {52 / 6.0, 88 / 9.0, 52 / 6.0});
+  // Nobody sees the second key, not even its own query: 2 and 3 are left.
+  Program unseen(text("%k",
+                      "relative_keys %t query_bias %one unseen %ids "
+                      "span 3",
+                      "query_bias tensor<1xf32> unseen tensor<?xi32>"));
+  expectNear(unseen.run(step)["y"], {56 / 5.0, 56 / 5.0, 56 / 5.0});
   // Rows of which this step has none.
   step.sequences.front().past = 1;
+  unseen.run(step);
+  ASSERT_FALSE(unseen.messages.empty());
   Program behind(text("%k", "relative_keys %t segments %e types %ids span 3",
                       "segments tensor<2x1xf32> types tensor<?xi32>"));
   behind.run(step);

@@ -136,6 +136,18 @@ TEST(CanonicalSpec, KeepsWhatFewModelsHave) {
   }
 }
 
+TEST(CanonicalSpec, KeepsWhatPoolsLeaveOut) {
+  std::string canonical = canonicalOf(
+      replaced(encoderSpec, "{\"op\": \"take\", \"at\": \"first\"}",
+               "{\"op\": \"pool\", \"how\": \"max\", \"skip\": 2, \"beside\": "
+               "\"first_visible\"}"));
+  EXPECT_EQ(canonicalOf(canonical), canonical);
+  EXPECT_NE(canonical.find("\"skip\": 2"), std::string::npos);
+  EXPECT_NE(canonical.find("\"beside\": \"first_visible\""), std::string::npos);
+  // The product behind it reads both rows.
+  EXPECT_NE(canonical.find("\"heads.pooler.dense.weight\""), std::string::npos);
+}
+
 /// A folder of its own, gone at the end.
 class SpecFiles : public testing::Test {
 protected:

@@ -63,6 +63,12 @@ INSTANTIATE_TEST_SUITE_P(
                "\"mean\"}"}},
              "s.json:30:7: /heads/pooler/steps/2: expected one take or pool "
              "from the stack to the result, got another [TFC036]\n"},
+        Case{"PoolSkipsLessThanNothing",
+             encoderSpec,
+             {{"{\"op\": \"take\", \"at\": \"first\"}",
+               "{\"op\": \"pool\", \"how\": \"mean\", \"skip\": -1}"}},
+             "s.json:28:45: /heads/pooler/steps/0/skip: expected an integer "
+             "from 0 to 1048576, got -1 [TFC004]\n"},
         Case{"TruncateToMore",
              encoderSpec,
              {{"\"act\": \"tanh\"}",

@@ -240,6 +240,24 @@ INSTANTIATE_TEST_SUITE_P(
              "/encoder/streams: expected no sublayer that is parallel to "
              "another (each reads the stream that the one before is added "
              "to), got one [TFC026]\n"},
+        Case{"TargetsOfAWindow",
+             encoderSpec,
+             {{"\"layers\": {",
+               "\"streams\": {\"kind\": \"two_stream\"}, \"layers\": {"},
+              {"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"window\": {\"left\": 2, \"right\": 2},"}},
+             "s.json:15:16: /encoder/streams: expected attention without "
+             "window, softcap, log_scale_base and sparse (a target sees all "
+             "other tokens that are none), got another [TFC026]\n"},
+        Case{"TargetsBesidePatches",
+             encoderSpec,
+             {{"\"layers\": {",
+               "\"streams\": {\"kind\": \"two_stream\"}, "
+               "\"layer_inputs\": {\"width\": 3, \"norm\": {\"kind\": "
+               "\"layernorm\", \"eps\": 1e-5}}, \"layers\": {"}},
+             "s.json:15:16: /encoder/streams: expected tokens of one table, "
+             "which nothing else tells of (the row of a target stands in the "
+             "place of its token's), got another [TFC026]\n"},
         Case{"AllHiddenOfStreams",
              decoderSpec,
              {{"\"layers\": {",

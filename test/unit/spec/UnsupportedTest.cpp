@@ -114,6 +114,14 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:26:16: /decoder/streams: expected none (streams that "
              "are side by side at the end are not supported by this tfc "
              "in an encoder_decoder), got an object [TFC090]\n"},
+        Case{"TargetsInADecoder",
+             decoderSpec,
+             {{"\"embeddings\": {\"token\": {}},",
+               "\"embeddings\": {\"token\": {}}, \"streams\": {\"kind\": "
+               "\"two_stream\"},"}},
+             "s.json:6:45: /decoder/streams: expected none, or another kind "
+             "(targets are not supported by this tfc in a decoder, nor beside "
+             "one), got \"two_stream\" [TFC090]\n"},
         Case{"StepUnsupported",
              encoderSpec,
              {{"{\"op\": \"take\", \"at\": \"first\"}",
