@@ -85,12 +85,13 @@ TokenModelPtr readUnigram(const FileNode &node, TokenizerFile &file) {
 }
 
 /// The ids that `tokenizers` gives to added tokens, whatever the file says:
-/// those of the vocabulary, and the next ones.
+/// those of the vocabulary, and the next ones. A list of scores may have a text
+/// twice, and each has its id.
 class AddedIds {
 public:
   explicit AddedIds(const Vocabulary &vocabulary)
-      : vocabulary(vocabulary), next(static_cast<uint32_t>(vocabulary.size())) {
-  }
+      : vocabulary(vocabulary),
+        next(static_cast<uint32_t>(vocabulary.all().size())) {}
 
   uint32_t give(const std::string &text) {
     uint32_t known = vocabulary.find(text);

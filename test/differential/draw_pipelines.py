@@ -229,7 +229,8 @@ class Drawer:
     def added(self, ids):
         known = [token for token in SPECIAL if token in ids]
         fresh = self.random.sample(FRESH, self.random.randint(0, 7))
-        tokens, behind = [], len(ids)
+        # A list of scores may have a text twice: it has more ids than texts.
+        tokens, behind = [], max(ids.values(), default=-1) + 1
         for text in known + fresh:
             number = ids.get(text, behind)
             behind += number == behind

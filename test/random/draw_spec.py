@@ -882,8 +882,8 @@ class Drawing:
         stack = "decoder" if "decoder" in spec else "encoder"
         heads, outputs = {}, {}
         # Heads of a stack take the same rows, or all of them.
-        taken = self.pick(None, self.take(), self.take(), "pool",
-                          "pool_beside")
+        beside = ["pool_beside"] if stack == "encoder" else []
+        taken = self.pick(None, self.take(), self.take(), "pool", *beside)
         known = {stack: (self.result_width(spec[stack]), False)}
         for number in range(self.random.randint(1, 3)):
             origin = self.pick(*known)

@@ -15,6 +15,11 @@ SpecReader::readPooling(const Head &head, const Json &step, Result &result) {
                                            : PoolStep::How::Mean,
                   sizeOf(step, "skip").value_or(0),
                   wordOf(step, "beside", "none") == "first_visible"};
+    if (pool.besideFirst && result.root == "decoder") {
+      error(step.find("beside")->place, BadStep,
+            "expected \"none\" in a decoder (it computes no rows behind the "
+            "one that is asked for), got \"first_visible\"");
+    }
     // Any row of the sequence says which one is meant.
     takeRows(head, step,
              pool.besideFirst ? TakeStep::At::FirstVisible

@@ -69,6 +69,16 @@ INSTANTIATE_TEST_SUITE_P(
                "{\"op\": \"pool\", \"how\": \"mean\", \"skip\": -1}"}},
              "s.json:28:45: /heads/pooler/steps/0/skip: expected an integer "
              "from 0 to 1048576, got -1 [TFC004]\n"},
+        Case{"PoolBesideTheFirstOfADecoder",
+             decoderSpec,
+             {{"\"outputs\": {", "\"outputs\": {\"pooled\": \"all\", "},
+              {"\"heads\": {",
+               "\"heads\": {\"all\": {\"from\": \"decoder\", "
+               "\"steps\": [{\"op\": \"pool\", \"how\": \"mean\", "
+               "\"beside\": \"first_visible\"}]}, "}},
+             "s.json:18:90: /heads/all/steps/0/beside: expected \"none\" in a "
+             "decoder (it computes no rows behind the one that is asked for), "
+             "got \"first_visible\" [TFC036]\n"},
         Case{"TruncateToMore",
              encoderSpec,
              {{"\"act\": \"tanh\"}",

@@ -249,7 +249,7 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:15:16: /encoder/streams: expected attention without "
              "window, softcap, log_scale_base and sparse (a target sees all "
              "other tokens that are none), got another [TFC026]\n"},
-        Case{"TargetsBesidePatches",
+        Case{"TargetsBesideLayerInputs",
              encoderSpec,
              {{"\"layers\": {",
                "\"streams\": {\"kind\": \"two_stream\"}, "
@@ -257,7 +257,9 @@ INSTANTIATE_TEST_SUITE_P(
                "\"layernorm\", \"eps\": 1e-5}}, \"layers\": {"}},
              "s.json:15:16: /encoder/streams: expected tokens of one table, "
              "which nothing else tells of (the row of a target stands in the "
-             "place of its token's), got another [TFC026]\n"},
+             "place of its token's), got another [TFC026]\n"
+             "s.json:15:56: /encoder/layer_inputs: expected a layer with a "
+             "\"layer_input\", which reads it, got none [TFC026]\n"},
         Case{"AllHiddenOfStreams",
              decoderSpec,
              {{"\"layers\": {",

@@ -79,6 +79,16 @@ TEST(ReadTokenizer, RefusesVocabulariesThatAreNone) {
             "\"<new>\"), got 14");
 }
 
+/// A list of scores has an id for each of its entries, and those of added
+/// tokens are behind all of them.
+TEST(ReadTokenizer, TextsOfScoresMayBeThereTwice) {
+  const char *model = R"({"type": "Unigram", "unk_id": 0, "vocab": [["[UNK]",
+      0], ["a", -1], ["a", -2]]})";
+  EXPECT_EQ(faultWith("/model", model),
+            "/added_tokens/1/id: expected 3 (the id that tokenizers gives to "
+            "\"[CLS]\"), got 1");
+}
+
 TEST(ReadTokenizer, RefusesMergesOfWhatIsNoToken) {
   auto bpe = [](const char *merges) {
     return faultWith("/model", (R"({"type": "BPE", "vocab": {"a": 0, "b": 1,
