@@ -103,12 +103,6 @@ void SpecReader::checkLatent(const Json &attn) {
                 describe(*given));
     }
   }
-  const Json *rotary = attn.find("rotary");
-  if (!rotary || rotary->isString()) {
-    error(attn.place.child("rotary"), Unsupported,
-          "expected \"rotary\" (latents without it are not supported by this "
-          "tfc), got none");
-  }
   if (stack->positionBias && flagOf(attn, "use_position_bias", true)) {
     error(attn.place, Unsupported,
           "expected no position bias (of latents it is not supported by this "
