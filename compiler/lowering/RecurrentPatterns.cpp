@@ -49,27 +49,30 @@ struct LowerRecurrence : OpRewritePattern<transformer::RecurrenceOp> {
   }
 };
 
-/// [H] with each number `times` times, [H * times].
+/// [H] with each number `times` times, [H * times]: once a step, so that what
+/// is done to rows is vectors.
 static Value repeatNumbers(ImplicitLocOpBuilder &b, Value numbers,
                            int64_t times) {
   if (times == 1) {
     return numbers;
   }
   int64_t count = transformer::widthOf(numbers);
-  Value init = tensor::EmptyOp::create(b, ArrayRef<int64_t>{count, times},
+  Value init = tensor::EmptyOp::create(b, ArrayRef<int64_t>{count * times},
                                        elementOf(numbers));
-  Value each =
-      linalg::GenericOp::create(
-          b, init.getType(), numbers, init,
-          ArrayRef<AffineMap>{mapOf(b.getContext(), Broadcast::AlongRow),
-                              mapOf(b.getContext(), Broadcast::None)},
-          SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel),
-          [](OpBuilder &builder, Location loc, ValueRange v) {
-            linalg::YieldOp::create(builder, loc, v[0]);
-          })
-          .getResult(0);
-  SmallVector<ReassociationIndices> together = {{0, 1}};
-  return tensor::CollapseShapeOp::create(b, each, together);
+  return linalg::GenericOp::create(
+             b, init.getType(), ValueRange(), init,
+             ArrayRef<AffineMap>{b.getMultiDimIdentityMap(1)},
+             ArrayRef<utils::IteratorType>{utils::IteratorType::parallel},
+             [&](OpBuilder &builder, Location loc, ValueRange) {
+               ImplicitLocOpBuilder inner(loc, builder);
+               Value place = linalg::IndexOp::create(inner, 0);
+               Value part = arith::DivUIOp::create(
+                   inner, place, arith::ConstantIndexOp::create(inner, times));
+               linalg::YieldOp::create(
+                   inner,
+                   tensor::ExtractOp::create(inner, numbers, part).getResult());
+             })
+      .getResult(0);
 }
 
 /// decay -> map
