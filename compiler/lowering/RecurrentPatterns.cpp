@@ -49,30 +49,31 @@ struct LowerRecurrence : OpRewritePattern<transformer::RecurrenceOp> {
   }
 };
 
-/// [H] with each number `times` times, [H * times]: once a step, so that what
-/// is done to rows is vectors.
+/// [H] with each number `times` times, [H * times]. The reshape keeps it out of
+/// the work on rows, which would each have one; it is a plain loop, as no few
+/// registers hold it.
 static Value repeatNumbers(ImplicitLocOpBuilder &b, Value numbers,
                            int64_t times) {
   if (times == 1) {
     return numbers;
   }
   int64_t count = transformer::widthOf(numbers);
-  Value init = tensor::EmptyOp::create(b, ArrayRef<int64_t>{count * times},
+  Value init = tensor::EmptyOp::create(b, ArrayRef<int64_t>{count, times},
                                        elementOf(numbers));
-  return linalg::GenericOp::create(
-             b, init.getType(), ValueRange(), init,
-             ArrayRef<AffineMap>{b.getMultiDimIdentityMap(1)},
-             ArrayRef<utils::IteratorType>{utils::IteratorType::parallel},
-             [&](OpBuilder &builder, Location loc, ValueRange) {
-               ImplicitLocOpBuilder inner(loc, builder);
-               Value place = linalg::IndexOp::create(inner, 0);
-               Value part = arith::DivUIOp::create(
-                   inner, place, arith::ConstantIndexOp::create(inner, times));
-               linalg::YieldOp::create(
-                   inner,
-                   tensor::ExtractOp::create(inner, numbers, part).getResult());
-             })
-      .getResult(0);
+  SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
+  Value each = linalg::GenericOp::create(
+                   b, init.getType(), ValueRange(), init,
+                   ArrayRef<AffineMap>{b.getMultiDimIdentityMap(2)}, iterators,
+                   [&](OpBuilder &builder, Location loc, ValueRange) {
+                     ImplicitLocOpBuilder inner(loc, builder);
+                     Value place = linalg::IndexOp::create(inner, 0);
+                     Value number =
+                         tensor::ExtractOp::create(inner, numbers, place);
+                     linalg::YieldOp::create(inner, number);
+                   })
+                   .getResult(0);
+  SmallVector<ReassociationIndices> together = {{0, 1}};
+  return tensor::CollapseShapeOp::create(b, each, together);
 }
 
 /// decay -> map
