@@ -126,11 +126,19 @@ template <typename Op> static LogicalResult verifyRecurrence(Op op) {
   Value rate = op.getLogRate();
   int64_t parts = rate ? widthOf(op.getValue()) : heads;
   const char *why = rate ? "the width of the value" : "heads";
-  for (auto [what, value] : {std::pair{"decay of width", op.getDecay()},
-                             std::pair{"beta of width", op.getBeta()}}) {
-    if (failed(expectSize(op, what, widthOf(value), parts, why))) {
-      return failure();
+  int64_t ofKeys = heads * (widthOf(op.getKey()) / keyHeads);
+  if (int64_t width = widthOf(op.getDecay());
+      width != parts && (rate || width != ofKeys)) {
+    InFlightDiagnostic error = op->emitOpError() << "expected decay of width "
+                                                 << parts << " (" << why << ")";
+    if (!rate) {
+      error << " or " << ofKeys << " (their keys)";
     }
+    return error << ", got " << width;
+  }
+  if (failed(
+          expectSize(op, "beta of width", widthOf(op.getBeta()), parts, why))) {
+    return failure();
   }
   // recurrence_c4
   StateType state = op.getState().getType();
@@ -174,8 +182,12 @@ LogicalResult DecayOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 
 LogicalResult DecayOp::verify() {
   // decay_c1
-  return expectSize(*this, "log_rate of length", widthOf(getLogRate()),
-                    widthOf(getInput()), "the width of the input");
+  int64_t parts = widthOf(getLogRate()), width = widthOf(getInput());
+  if (parts > 0 && width % parts == 0) {
+    return success();
+  }
+  return emitOpError() << "expected log_rate of a length that divides " << width
+                       << " (the width of the input), got " << parts;
 }
 
 //===-- ragged_conv -------------------------------------------------------===//
@@ -201,6 +213,11 @@ LogicalResult RaggedRecurrenceOp::verify() {
                            widthOf(getValue()), "the width of the value"))
              ? failure()
              : verifyRecurrence(*this);
+}
+
+bool RaggedRecurrenceOp::hasKeyDecays() {
+  return !getLogRate() &&
+         widthOf(getDecay()) != static_cast<int64_t>(getHeads());
 }
 
 void RaggedRecurrenceOp::getEffects(Effects &effects) {

@@ -67,6 +67,10 @@ def Transformer_RecurrenceOp
     of Mamba-2 (Dao and Gu 2024, arXiv:2405.21060), whose C, B and x are q, k
     and v.
 
+    A decay with a column for each key of each head is that of Kimi's delta
+    attention (Kimi Team 2025, arXiv:2510.26692): row i of S is times number i
+    of the head's.
+
     With `log_rate` every number of the matrices has a decay of its own, which
     is the selective state space of Mamba (Gu and Dao 2023, arXiv:2312.00752).
     Decay, beta and skip then have a column for each value, and in column c
@@ -89,9 +93,11 @@ def Transformer_RecurrenceOp
 
     Shapes: query and key `[T, key_heads * N]`, value and result
     `[T, heads * P]`, log_rate `[N, heads * P]`; decay and beta `[T, heads]`,
-    skip `[heads]`, or, with log_rate, `[T, heads * P]` and `[heads * P]`.
+    skip `[heads]`, or, with log_rate, `[T, heads * P]` and `[heads * P]`. A
+    decay of keys is `[T, heads * N]`.
 
-    `k^T (decay S)` is computed as `decay (k^T S)`. Sums go through the keys in
+    `k^T (decay S)` is computed as `decay (k^T S)`, or, with a decay of keys, as
+    `(decay k)^T S`, that product being rounded first. Sums go through the keys in
     order, from 0, a multiply-add a term, and `skip v` is added last, by one; so
     is `decay S + k d`, the product `decay S` being rounded first, and `d` being
     the rounded product of beta and v where tokens add.
@@ -100,8 +106,8 @@ def Transformer_RecurrenceOp
     * C1. heads is a positive multiple of key_heads.
     * C2. query and key are equally wide, a multiple of key_heads; value's width
       is one of heads.
-    * C3. decay and beta have a column for each head, or, with log_rate, for
-      each value.
+    * C3. decay and beta have a column for each head (decay may have one for
+      each key of one), or, with log_rate, for each value.
     * C4. the heads' matrices from `first` on are within the state.
     * C5. a constant layer is one of the state's.
     * C6. skip has an element for each head, or, with log_rate, for each value.
@@ -132,17 +138,17 @@ def Transformer_RecurrenceOp
 def Transformer_DecayOp : Transformer_ValueOp<"decay", [Transformer_RowWise]> {
   let summary = "how much of a state a token leaves";
   let description = [{
-    `y[t,h] = exp(-exp(log_rate[h]) softplus(x[t,h]))`, with
+    `y[t,c] = exp(-exp(log_rate[c / N]) softplus(x[t,c]))`, with
     `softplus(x) = max(x, 0) + log(1 + exp(-|x|))`.
 
     ```mlir
     %e = transformer.decay %x, %log_rate : tensor<?x6xf32>, tensor<6xf32>
     ```
 
-    Shapes: input and result `[T, H]`, log_rate `[H]`.
+    Shapes: input and result `[T, H * N]`, log_rate `[H]`.
 
     Constraints:
-    * C1. log_rate has an element for each column.
+    * C1. the width of the input is a multiple of the length of log_rate.
   }];
   let arguments = (ins Transformer_Rows:$input, Transformer_Vector:$log_rate);
   let results = (outs Transformer_Rows:$result);
@@ -223,6 +229,8 @@ def Transformer_RaggedRecurrenceOp
     ::mlir::MutableOperandRange getDpsInitsMutable() {
       return getInitMutable();
     }
+    /// Whether each key of a head has a decay of its own.
+    bool hasKeyDecays();
   }];
   let hasVerifier = 1;
 }

@@ -99,8 +99,9 @@ static void print(const spec::Recurrent &recurrent, raw_ostream &os) {
     os << "Mamba-2, ";
   }
   os << recurrent.valueHeads << " heads of " << recurrent.keyDim << " x "
-     << recurrent.valueDim << ", " << recurrent.keyHeads
-     << " of keys; convolutions over " << recurrent.kernel << " tokens";
+     << recurrent.valueDim << ", " << recurrent.keyHeads << " of keys"
+     << (recurrent.keyDecay ? " that decay each" : "") << "; convolutions over "
+     << recurrent.kernel << " tokens";
 }
 
 static void print(const spec::Attention &attn, raw_ostream &os) {

@@ -423,7 +423,9 @@ static Value buildLatentAttention(PathBuilder &path,
   Value k = linear(x, ".k_rope", latent.bias);
   c = path.norm(c, latent.norm, name + ".latent_norm", index);
   q = multiplyHeads(q, name + ".k_up");
-  std::tie(q, k) = buildRotary(path, layers, name, context, position, q, k);
+  if (attn.rotary) {
+    std::tie(q, k) = buildRotary(path, layers, name, context, position, q, k);
+  }
   Value y = transformer::LatentAttentionOp::create(
       path.getBuilder(), path.loc(name), q, k, c, context.cacheOf(attn),
       position.layer, context.batch, attn.numHeads, APFloat(attn.scale));

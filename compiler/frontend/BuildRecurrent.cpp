@@ -59,11 +59,21 @@ public:
     return path.activation(conv(scaled(part, scale), convPart, bias),
                            spec::Activation::Silu, stem(convPart) + ".act");
   }
+  /// A product of x, or, with a rank, of a product that is so wide.
+  Value lowRank(const std::string &part, int64_t rank, bool bias) {
+    if (rank == 0) {
+      return linear(part.c_str(), bias);
+    }
+    return linear(linear((part + "_a").c_str()), (part + "_b").c_str(), bias);
+  }
   /// The product of scale * x, to which the bias is added as it is.
-  Value decay(double scale) {
+  Value decay(double scale, int64_t rank) {
+    if (scale == 1) {
+      return lowRank("decay", rank, /*bias=*/true);
+    }
     std::string name = stem("decay");
-    Value rows = scale == 1 ? x : path.scale(x, scale, name + ".scale");
-    return path.linear(rows, name, /*bias=*/true, position.weights);
+    return path.linear(path.scale(x, scale, name + ".scale"), name,
+                       /*bias=*/true, position.weights);
   }
   /// Each head's columns of length `length`: x / sqrt(sum + eps), which is the
   /// root mean square's norm but for a factor.
@@ -159,7 +169,8 @@ Value tfc::buildRecurrent(PathBuilder &path, const spec::Recurrent &recurrent,
     k = b.normalize(k, "k", keyHeads, 1);
   }
   OpBuilder &builder = path.getBuilder();
-  Value lost = b.decay(scales.decay), rate = b.weight("log_rate");
+  Value lost = b.decay(scales.decay, recurrent.decayRank),
+        rate = b.weight("log_rate");
   if (recurrent.stepFloor > 0) {
     // What softplus makes the floor of: greater numbers give greater ones.
     double floor = recurrent.stepFloor;
@@ -192,7 +203,9 @@ Value tfc::buildRecurrent(PathBuilder &path, const spec::Recurrent &recurrent,
   int64_t parts = isMamba ? recurrent.normGroups : heads;
   bool isNormFirst = !isMamba || recurrent.normBeforeGate;
   y = isNormFirst ? normed(parts) : y;
-  y = b.multiply(y, b.scaled("gate", scales.gate), Activation::Silu);
+  Value gate = isMamba ? b.scaled("gate", scales.gate)
+                       : b.lowRank("gate", recurrent.gateRank, /*bias=*/false);
+  y = b.multiply(y, gate, toDialect(recurrent.gateAct));
   y = isNormFirst ? y : normed(parts);
   return b.output(y, /*bias=*/false);
 }

@@ -159,19 +159,19 @@ def ExpandDeviceRecurrencesPass
     `ragged_recurrence`, on buffers, becomes a parallel loop over sequences,
     heads, stretches of a head's columns, and the 32 lanes of a warp. The head's
     matrix, keys by values, is read once, stays in registers for all tokens, and
-    is written once. Lanes beside each other have up to 16 keys each of the same
-    columns: a sum over keys is two chains in each lane, their sum, and exchanges
-    between lanes, in an order that follows from the op's sizes alone. The
-    exchanges of what a token gives are those of the next token's key; rows are
-    asked for two tokens ahead.
+    is written once. Lanes beside each other have up to 16 keys each (8 where each
+    has a decay of its own) of the same columns: a sum over keys is two chains in
+    each lane, their sum, and exchanges between lanes, in an order that follows
+    from the op's sizes alone. The exchanges of what a token gives are those of
+    the next token's key; rows are asked for two tokens ahead.
 
     `ragged_conv` becomes a parallel loop over stretches of 8 tokens and vectors
     of columns: a thread has its columns of the stretch and of the rows before it
     in registers. A warp looks for the sequence that its stretch is of. Who has
     the first one of a sequence writes the rows that are kept.
 
-    What neither does is left as it is: heads of more than 512 keys, more than 9
-    taps.
+    What neither does is left as it is: heads of more than 512 keys, or of more
+    than 256 that decay each, and more than 9 taps.
 
     ```mlir
     transformer.ragged_recurrence %q, %k, %v, %decay, %beta, %s[%layer] at 0,

@@ -7,6 +7,7 @@
 #include "compiler/kernel/ExpandSelective.h"
 #include "compiler/kernel/StepFields.h"
 #include "dialect/ShapeUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -106,6 +107,9 @@ private:
                         values * static_cast<int64_t>(sizeof(float)));
   }
   bool adds() { return op.getRule() == transformer::RecurrenceRule::Add; }
+  /// Key `i` of the head at `token`, times its decay if it has one of its own:
+  /// what finds something in a matrix that has not decayed yet.
+  Value findingKey(Value token, Value i);
   /// Copies the matrix to where it is written; returns its product with the
   /// first key, or nothing where tokens add.
   Values begin();
@@ -120,9 +124,19 @@ private:
   ColumnTile &tile;
   int64_t keys, values;
   Value firstKey, firstValue; // columns
+  Value firstDecay;           // of keys, where each has one
 };
 
 } // namespace
+
+Value RecurrenceEmitter::findingKey(Value token, Value i) {
+  Value key = number(op.getKey(), token, k.add(firstKey, i));
+  if (!op.hasKeyDecays()) {
+    return key;
+  }
+  Value decay = number(op.getDecay(), token, k.add(firstDecay, i));
+  return arith::MulFOp::create(k.builder(), decay, key);
+}
 
 Values RecurrenceEmitter::begin() {
   return k.loop(
@@ -134,8 +148,7 @@ Values RecurrenceEmitter::begin() {
         if (adds()) {
           return {};
         }
-        Values key = tile.broadcast(
-            number(op.getKey(), state.firstToken, k.add(firstKey, i)));
+        Values key = tile.broadcast(findingKey(state.firstToken, i));
         return tile.fma(key, row, found);
       });
 }
@@ -146,11 +159,17 @@ Values RecurrenceEmitter::advance(Value t, ValueRange found) {
   Value next =
       k.add(state.firstToken,
             k.min(k.add(t, 1), k.subtract(state.count, k.constant(1))));
-  Values decay = tile.broadcast(number(op.getDecay(), token, head));
+  bool ofKeys = op.hasKeyDecays();
+  Values decay =
+      ofKeys ? Values() : tile.broadcast(number(op.getDecay(), token, head));
   Values beta = tile.broadcast(number(op.getBeta(), token, head));
   Values value = tile.loadRow(op.getValue(), token, firstValue);
-  Values change = tile.multiply(
-      beta, adds() ? value : tile.subtract(value, tile.multiply(decay, found)));
+  Values known(found);
+  if (!adds() && !ofKeys) {
+    known = tile.multiply(decay, found);
+  }
+  Values change =
+      tile.multiply(beta, adds() ? value : tile.subtract(value, known));
   Values sums = tile.zeros();
   if (!adds()) {
     llvm::append_range(sums, tile.zeros());
@@ -162,14 +181,18 @@ Values RecurrenceEmitter::advance(Value t, ValueRange found) {
         auto at = [&](Value rows, Value of) {
           return tile.broadcast(number(rows, of, column));
         };
-        Values row = tile.multiply(decay, tile.loadState(address(state.to, i)));
+        Values left = ofKeys ? tile.broadcast(number(op.getDecay(), token,
+                                                     k.add(firstDecay, i)))
+                             : decay;
+        Values row = tile.multiply(left, tile.loadState(address(state.to, i)));
         row = tile.fma(at(op.getKey(), token), change, row);
         tile.storeState(row, address(state.to, i));
         Values after = tile.fma(at(op.getQuery(), token), row,
                                 before.take_front(tile.size()));
         if (!adds()) {
-          llvm::append_range(after, tile.fma(at(op.getKey(), next), row,
-                                             before.drop_front(tile.size())));
+          llvm::append_range(after,
+                             tile.fma(tile.broadcast(findingKey(next, i)), row,
+                                      before.drop_front(tile.size())));
         }
         return after;
       });
@@ -185,6 +208,9 @@ void RecurrenceEmitter::emit() {
   auto shared = static_cast<int64_t>(op.getHeads() / op.getKeyHeads());
   firstKey = k.scale(k.divide(head, shared), keys);
   firstValue = k.scale(head, values);
+  if (op.hasKeyDecays()) {
+    firstDecay = k.scale(head, keys);
+  }
   k.loop(k.constant(0), state.count, 1, begin(),
          [&](Value t, ValueRange found) { return advance(t, found); });
 }

@@ -6,6 +6,7 @@
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -48,6 +49,33 @@ struct LowerRecurrence : OpRewritePattern<transformer::RecurrenceOp> {
   }
 };
 
+/// [H] with each number `times` times, [H * times]. The reshape keeps it out of
+/// the work on rows, which would each have one; it is a plain loop, as no few
+/// registers hold it.
+static Value repeatNumbers(ImplicitLocOpBuilder &b, Value numbers,
+                           int64_t times) {
+  if (times == 1) {
+    return numbers;
+  }
+  int64_t count = transformer::widthOf(numbers);
+  Value init = tensor::EmptyOp::create(b, ArrayRef<int64_t>{count, times},
+                                       elementOf(numbers));
+  SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
+  Value each = linalg::GenericOp::create(
+                   b, init.getType(), ValueRange(), init,
+                   ArrayRef<AffineMap>{b.getMultiDimIdentityMap(2)}, iterators,
+                   [&](OpBuilder &builder, Location loc, ValueRange) {
+                     ImplicitLocOpBuilder inner(loc, builder);
+                     Value place = linalg::IndexOp::create(inner, 0);
+                     Value number =
+                         tensor::ExtractOp::create(inner, numbers, place);
+                     linalg::YieldOp::create(inner, number);
+                   })
+                   .getResult(0);
+  SmallVector<ReassociationIndices> together = {{0, 1}};
+  return tensor::CollapseShapeOp::create(b, each, together);
+}
+
 /// decay -> map
 struct LowerDecay : OpRewritePattern<transformer::DecayOp> {
   LowerDecay(MLIRContext *context, const LastUses &lastUses)
@@ -63,11 +91,13 @@ struct LowerDecay : OpRewritePattern<transformer::DecayOp> {
           buildActivation(inner, transformer::Activation::Softplus, v[0]));
       return math::ExpOp::create(inner, arith::NegFOp::create(inner, lost));
     };
+    int64_t columns = transformer::widthOf(op.getInput()) /
+                      transformer::widthOf(op.getLogRate());
+    Value rates = repeatNumbers(b, op.getLogRate(), columns);
     rewriter.replaceOp(
-        op,
-        mapRows(b, op.getInput(), {{op.getLogRate(), Broadcast::AlongColumn}},
-                {elementOf(op), lastUses.contains(op.getInputMutable())},
-                body));
+        op, mapRows(b, op.getInput(), {{rates, Broadcast::AlongColumn}},
+                    {elementOf(op), lastUses.contains(op.getInputMutable())},
+                    body));
     return success();
   }
 

@@ -216,6 +216,7 @@ void causalConv(const Matrix &x, const Matrix &weight, const Matrix *bias,
                 const Sequence &sequence, double *state, Matrix &result);
 
 struct RecurrenceInputs {
+  /// Decay has a column for each head, or for each key of each.
   const Matrix &query, &key, &value, &decay, &beta;
   int64_t heads, keyHeads;
   transformer::RecurrenceRule rule = transformer::RecurrenceRule::Delta;
@@ -228,7 +229,7 @@ struct RecurrenceInputs {
 /// head.
 void recurrence(const RecurrenceInputs &inputs, const Sequence &sequence,
                 double *state, Matrix &result);
-/// y[t,h] = exp(-exp(logRate[h]) softplus(x[t,h]))
+/// y[t,c] = exp(-exp(logRate[c / n]) softplus(x[t,c])), parts being n wide.
 Matrix decay(const Matrix &x, const Matrix &logRate);
 
 struct AttentionShape {

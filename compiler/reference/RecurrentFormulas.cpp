@@ -36,6 +36,7 @@ void causalConv(const Matrix &x, const Matrix &weight, const Matrix *bias,
 void recurrence(const RecurrenceInputs &in, const Sequence &sequence,
                 double *state, Matrix &result) {
   int64_t keys = in.key.cols / in.keyHeads, values = in.value.cols / in.heads;
+  bool ofKeys = !in.logRate && in.decay.cols != in.heads;
   for (int64_t head = 0; head < in.heads; ++head) {
     double *matrix = state + head * keys * values;
     int64_t key0 = head / (in.heads / in.keyHeads) * keys;
@@ -45,7 +46,7 @@ void recurrence(const RecurrenceInputs &in, const Sequence &sequence,
         int64_t part = in.logRate ? column : head;
         double found = 0, y = 0;
         for (int64_t i = 0; i < keys; ++i) {
-          double decay = in.decay.at(t, part);
+          double decay = in.decay.at(t, ofKeys ? head * keys + i : part);
           matrix[i * values + v] *=
               in.logRate
                   ? std::exp(-std::exp(in.logRate->at(i, column)) * decay)
@@ -69,10 +70,11 @@ void recurrence(const RecurrenceInputs &in, const Sequence &sequence,
 
 Matrix decay(const Matrix &x, const Matrix &logRate) {
   Matrix y = x;
+  int64_t width = x.cols / logRate.cols; // of a part
   for (int64_t t = 0; t < x.rows; ++t) {
-    for (int64_t h = 0; h < x.cols; ++h) {
-      double softplus = activate(transformer::Activation::Softplus, x.at(t, h));
-      y.at(t, h) = std::exp(-std::exp(logRate.at(0, h)) * softplus);
+    for (int64_t c = 0; c < x.cols; ++c) {
+      double softplus = activate(transformer::Activation::Softplus, x.at(t, c));
+      y.at(t, c) = std::exp(-std::exp(logRate.at(0, c / width)) * softplus);
     }
   }
   return y;

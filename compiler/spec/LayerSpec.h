@@ -293,11 +293,11 @@ struct Conv {
 /// A rule of transformer.recurrence over queries, keys and values, each of
 /// which is the silu of a convolution of a projection. Of the gated delta rule
 /// queries and keys are of length 1, and a norm of each value head is behind
-/// it, then times the silu of a gate. Of Mamba-2, whose C, B and x are queries,
-/// keys and values, the silu of the gate comes first, then a norm of each of
-/// normGroups parts of a row, with a weight for each column. Of Mamba there is
-/// one head, queries and keys are products of the values, and the norm is of
-/// these and of what a token's time is made of.
+/// it, then times the gate's activation. Of Mamba-2, whose C, B and x are
+/// queries, keys and values, the silu of the gate comes first, then a norm of
+/// each of normGroups parts of a row, with a weight for each column. Of Mamba
+/// there is one head, queries and keys are products of the values, and the norm
+/// is of these and of what a token's time is made of.
 struct Recurrent {
   enum class Kind { GatedDelta, Mamba2, Mamba } kind = Kind::GatedDelta;
   /// What products of the row are times, of Mamba-2; of decay in front of its
@@ -315,18 +315,26 @@ struct Recurrent {
   /// What the time that a token takes is at least, of Mamba-2.
   double stepFloor = 0;
   double betaScale = 1; // what beta is times, of the delta rule
-  int64_t rank = 1;     // columns that a token's time is made of, of Mamba
-  bool bias = false;    // of v, gate and o, of Mamba
+  /// Of the delta rule: whether each key of a value head has a decay; how wide
+  /// what decay and gate are products of is, 0 where that is the row itself;
+  /// and what is done to the gate.
+  bool keyDecay = false;
+  int64_t decayRank = 0, gateRank = 0;
+  Activation gateAct = Activation::Silu;
+  int64_t rank = 1;  // columns that a token's time is made of, of Mamba
+  bool bias = false; // of v, gate and o, of Mamba
   /// Columns of convolutions.
   int64_t convWidth() const {
     return (kind == Kind::Mamba ? 0 : 2 * keyWidth()) + valueWidth();
   }
   int64_t keyWidth() const { return keyHeads * keyDim; }
   int64_t valueWidth() const { return valueHeads * valueDim; }
+  int64_t decayWidth() const { return valueHeads * (keyDecay ? keyDim : 1); }
   auto all() const {
     return std::tie(kind, keyHeads, valueHeads, keyDim, valueDim, kernel,
                     convBias, norm, normBeforeGate, normGroups, stepFloor,
-                    betaScale, rank, bias);
+                    betaScale, keyDecay, decayRank, gateRank, gateAct, rank,
+                    bias);
   }
   friend bool operator==(const Recurrent &a, const Recurrent &b) {
     return a.all() == b.all() && a.scales.all() == b.scales.all();

@@ -282,7 +282,9 @@ TypeRef recurrent() {
   kind("gated_delta",
        {needed("key_heads", width()), needed("value_heads", width()),
         needed("key_dim", width()), needed("value_dim", width()),
-        key("beta_scale", number())});
+        key("beta_scale", number()), key("key_decay", flag()),
+        key("decay_rank", orNone(width())), key("gate_rank", orNone(width())),
+        key("gate_act", activation())});
   TypeRef scales =
       object({key("q", number()), key("k", number()), key("v", number()),
               key("gate", number()), key("decay", number())});

@@ -166,7 +166,7 @@ func.func @recurrence_c3_decay(
     %e: tensor<?x5xf32>, %s: !transformer.state<layers = 2, width = 210>,
     %batch: !transformer.batch) {
   %l = arith.constant 1 : index
-  // expected-error @below {{expected decay of width 6 (heads), got 5}}
+  // expected-error @below {{expected decay of width 6 (heads) or 42 (their keys), got 5}}
   %0 = transformer.recurrence %q, %k, %v, %e, %e, %s[%l] at 0, %batch
          heads 6 key_heads 2
       : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
@@ -303,7 +303,7 @@ func.func @recurrence_c8_rule(
 // -----
 
 func.func @decay_c1_rate(%x: tensor<?x6xf32>, %r: tensor<5xf32>) {
-  // expected-error @below {{expected log_rate of length 6 (the width of the input), got 5}}
+  // expected-error @below {{expected log_rate of a length that divides 6 (the width of the input), got 5}}
   %0 = transformer.decay %x, %r : tensor<?x6xf32>, tensor<5xf32>
   return
 }

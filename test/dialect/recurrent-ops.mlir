@@ -39,6 +39,19 @@ func.func @recurrence(%q: tensor<?x14xf32>, %v: tensor<?x30xf32>,
   return
 }
 
+// CHECK-LABEL: @recurrence_of_keys
+func.func @recurrence_of_keys(%q: tensor<?x14xf32>, %v: tensor<?x30xf32>,
+                              %d: tensor<?x42xf32>, %e: tensor<?x6xf32>,
+                              %s: !transformer.state<layers = 2, width = 210>,
+                              %l: index, %batch: !transformer.batch) {
+  // CHECK: transformer.recurrence {{.*}} heads 6 key_heads 2 : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>, tensor<?x42xf32>, tensor<?x6xf32>, <layers = 2, width = 210>
+  %0 = transformer.recurrence %q, %q, %v, %d, %e, %s[%l] at 0, %batch
+         heads 6 key_heads 2
+      : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
+        tensor<?x42xf32>, tensor<?x6xf32>, <layers = 2, width = 210>
+  return
+}
+
 // CHECK-LABEL: @selective
 // CHECK-SAME: %[[D:[a-z0-9]+]]: tensor<30xf32>, %[[R:[a-z0-9]+]]: tensor<7x30xf32>
 func.func @selective(%q: tensor<?x7xf32>, %v: tensor<?x30xf32>,
@@ -64,6 +77,13 @@ func.func @selective(%q: tensor<?x7xf32>, %v: tensor<?x30xf32>,
 func.func @decay(%x: tensor<?x6xf32>, %r: tensor<6xf32>) {
   // CHECK: transformer.decay %{{.*}}, %{{.*}} : tensor<?x6xf32>, tensor<6xf32>
   %0 = transformer.decay %x, %r : tensor<?x6xf32>, tensor<6xf32>
+  return
+}
+
+// CHECK-LABEL: @decay_of_keys
+func.func @decay_of_keys(%x: tensor<?x42xf32>, %r: tensor<6xf32>) {
+  // CHECK: transformer.decay %{{.*}}, %{{.*}} : tensor<?x42xf32>, tensor<6xf32>
+  %0 = transformer.decay %x, %r : tensor<?x42xf32>, tensor<6xf32>
   return
 }
 

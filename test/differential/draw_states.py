@@ -9,7 +9,7 @@ DECODERS = {"lfm2": "Lfm2", "lfm2moe": "Lfm2Moe", "qwen35": "Qwen3_5Text",
             "bamba": "Bamba", "mamba2": "Mamba2", "nemotronh": "NemotronH",
             "falconh1": "FalconH1", "olmohybrid": "OlmoHybrid",
             "mamba": "Mamba", "falconmamba": "FalconMamba", "jamba": "Jamba",
-            "lfm3": "Lfm3"}
+            "lfm3": "Lfm3", "kimilinear": "KimiLinear"}
 # Their attention turns a part of each head.
 PARTIAL = ("qwen35", "qwen35moe", "qwen3next", "bamba")
 
@@ -19,7 +19,7 @@ def asks_positions(family, case):
     if family == "olmohybrid":
         return turns(case)
     return family not in ("mamba2", "nemotronh", "mamba", "falconmamba",
-                          "jamba") and not (
+                          "jamba", "kimilinear") and not (
         family == "granitehybrid" and position_type(case) is None)
 
 
@@ -117,6 +117,41 @@ def delta(family, case):
     if family == "qwen35moe":
         del keys["norm_topk_prob"], keys["mlp_only_layers"]
     return keys
+
+
+def kimi_linear(case):
+    """Decays of each key beside latents that nothing turns; as published, or
+    with the keys that transformers writes."""
+    seed = case["seed"]
+    taken, groups = 1 + seed % 4, 1 + seed % 3
+    types = types_of(case, "linear_attention")
+    if "linear_attention" not in types:
+        types = ["linear_attention"] + types
+    heads = dict(head_dim=3 + seed // 5 % 40, num_heads=1 + seed // 3 % 4,
+                 short_conv_kernel_size=2 + seed % 4)
+    keys = dict(
+        num_hidden_layers=len(types), rms_norm_eps=0.01, hidden_act="silu",
+        num_key_value_heads=case["heads"],
+        attention_bias=case["attention_bias"],
+        q_lora_rank=None if seed % 3 == 0 else 5 + seed % 7,
+        kv_lora_rank=3 + seed % 19, qk_nope_head_dim=1 + seed % 6,
+        qk_rope_head_dim=1 + seed % 5, v_head_dim=1 + seed % 13,
+        n_group=groups, topk_group=1 + seed // 2 % groups,
+        num_local_experts=groups * (taken + 1), num_experts_per_tok=taken,
+        n_shared_experts=1 + seed % 2, norm_topk_prob=bool(seed // 3 % 2),
+        moe_intermediate_size=case["width"] % 19 + 3,
+        routed_scaling_factor=case["factor"])
+    if seed // 2 % 2:
+        numbers = {kind: [i + 1 for i, each in enumerate(types)
+                          if each == kind] for kind in types}
+        return dict(keys, first_k_dense_replace=seed % 2, linear_attn_config=
+                    dict(heads, full_attn_layers=numbers["full_attention"],
+                         kda_layers=numbers["linear_attention"]))
+    return dict(keys, layer_types=types, linear_head_dim=heads["head_dim"],
+                linear_num_heads=heads["num_heads"],
+                linear_conv_kernel_dim=heads["short_conv_kernel_size"],
+                mlp_layer_types=["dense" if seed >> i & 1 else "sparse"
+                                 for i in range(len(types) - 1)] + ["sparse"])
 
 
 def heads_of(case, columns):
@@ -280,6 +315,9 @@ def config(hf, family, case, keys):
     elif family == "jamba":
         keys.update(jamba(case))
         del keys["rope_parameters"]
+    elif family == "kimilinear":
+        del keys["rope_parameters"]
+        keys.update(kimi_linear(case))
     elif family in ("lfm2", "lfm2moe", "lfm3"):
         keys.update({"lfm2": lfm2, "lfm2moe": lfm2moe,
                      "lfm3": lfm3}[family](case))

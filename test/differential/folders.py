@@ -32,7 +32,13 @@ def apart(family, name, shape):
         return [(name, shape)]
     if family == "jina_embeddings_v3":
         return packed(name, shape)
-    is_block = family in ("mixtral", "phimoe", "minimax_m2")
+    if family == "kimi_linear":
+        name = name.replace(".forget_gate.", ".")
+        if name.endswith(".conv1d.weight"):
+            stem = name.removesuffix("conv1d.weight")
+            return [(f"{stem}{part}_conv1d.weight",
+                     (shape[0] // 3, *shape[1:])) for part in "qkv"]
+    is_block = family in ("mixtral", "phimoe", "minimax_m2", "kimi_linear")
     block = (".block_sparse_moe." if is_block else
              ".feed_forward." if family in ("lfm2_moe", "jamba") else
              ".mixer." if family == "nemotron_h" else ".mlp.")

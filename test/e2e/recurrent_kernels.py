@@ -46,7 +46,10 @@ def read_halves(data):
 class Recurrence:
     """Rows of queries, keys, values, decays and betas."""
 
-    def __init__(self, heads, key_heads, keys, values, adds, is_narrow):
+    def __init__(self, heads, key_heads, keys, values, adds, is_narrow,
+                 decays=1):
+        # How many decays a head has, and keys that a lane has at most.
+        self.decays, self.lane_keys = decays, 16 if decays == 1 else 8
         self.heads, self.key_heads = heads, key_heads
         self.keys, self.values, self.adds = keys, values, adds
         self.layers, self.layer, self.first = (1, 0, 8) if adds else (2, 1, 0)
@@ -63,17 +66,23 @@ class Recurrence:
                for _ in range(self.key_heads * self.keys)]
         query = [draw.randint(-4, 4) / 4 for _ in key]
         value = [draw.randint(-8, 8) / 8 for _ in range(self.width)]
-        decay = [draw.choice([0.5, 0.75, 1]) for _ in range(self.heads)]
+        decay = [draw.choice([0.5, 0.75, 1])
+                 for _ in range(self.heads * self.decays)]
         beta = [draw.choice([0.25, 0.5, 1]) / 2 for _ in range(self.heads)]
         return key, query, value, decay, beta
 
     def arguments(self, rows, upload):
         parts = [upload(pack(sum((row[i] for row in rows), [])))
                  for i, pack in enumerate([self.pack] * 3 + [floats] * 2)]
+        if self.decays > 1:  # which are loaded behind the keys and queries
+            parts[2:4] = reversed(parts[2:4])
         return [upload(floats(self.skip))] * self.adds + parts
 
     def launch(self, device, module, name, step, sequences, rows, result):
-        columns = 32 // (8 if self.keys > 64 else 2) * 2
+        lanes = 1
+        while lanes * self.lane_keys < self.keys:
+            lanes *= 2
+        columns = 32 // lanes * 2
         stretches = -(-self.values // columns)
         blocks = -(-sequences * self.heads * stretches * 32 // 128)
         device.launch(module, name, (blocks, 1, 1), 128, 0,
@@ -87,12 +96,12 @@ class Recurrence:
             at = head * self.key_heads // self.heads * keys
             key, query = (part[at:at + keys] for part in row[:2])
             value = row[2][head * values:(head + 1) * values]
-            decay, beta = row[3][head], row[4][head]
+            decay, beta = row[3][head * self.decays:], row[4][head]
             begin = head * keys * values
             for j in range(values):
                 places = range(begin + j, begin + keys * values, values)
-                for i in places:
-                    state[i] *= decay
+                for key_number, i in enumerate(places):
+                    state[i] *= decay[key_number % self.decays]
                 found = 0 if self.adds else sum(
                     k * state[i] for k, i in zip(key, places))
                 for k, i in zip(key, places):
@@ -249,6 +258,8 @@ def make(name):
         return Convolution()
     if what == "delta":
         return Recurrence(2, 1, 100, 20, adds=False, is_narrow=False)
+    if what == "keys":
+        return Recurrence(4, 2, 50, 10, adds=False, is_narrow=True, decays=50)
     return Recurrence(4, 2, 32, 12, adds=True, is_narrow=True)
 
 

@@ -18,6 +18,8 @@ INNER, RANK, FEW, MANY = 75, 3, 7, 35
 ROWS = (70, 1, 37)
 
 NORM = {"kind": "rmsnorm", "eps": 1e-6}
+# What is near zero stays there, so that errors do not grow from layer to layer.
+WIDE_NORM = {"kind": "rmsnorm", "eps": 0.01}
 ATTENTION = {"num_heads": 2, "num_kv_heads": 1, "head_dim": 12,
              "causal": True, "gate": "sigmoid",
              "rotary": {"style": "half", "theta": 10000.0}}
@@ -35,13 +37,20 @@ BLOCKS = [
                    "bias": True}},
     {"recurrent": {"kind": "mamba", "width": INNER, "state": MANY,
                    "rank": RANK, "conv": TAPS, "norm": NORM}}]
+# Behind all of them, once.
+LAST = {"recurrent": {"kind": "gated_delta", "key_heads": KEYS,
+                       "value_heads": VALUES, "key_dim": KEY_DIM,
+                       "value_dim": VALUE_DIM, "conv": TAPS, "norm": WIDE_NORM,
+                       "key_decay": True, "decay_rank": RANK, "gate_rank": FEW,
+                       "gate_act": "sigmoid"}}
 SPEC = {
     "tfc": 1, "kind": "decoder",
     "dims": {"hidden": HIDDEN, "vocab": VOCAB, "max_positions": 90},
     "decoder": {
         "embeddings": {"token": {}},
         "layers": [{"repeat": 2, "block": [
-            {"placement": "pre", "norm": NORM, **block} for block in BLOCKS]}],
+            {"placement": "pre", "norm": NORM, **block} for block in BLOCKS]},
+            {"repeat": 1, "block": {"placement": "pre", "norm": NORM, **LAST}}],
         "final_norm": NORM}}
 
 
@@ -78,6 +87,19 @@ def recurrent():
         "o.weight": [HIDDEN, values]})
 
 
+def of_keys():
+    """Each key of a value head decays; products of low rank."""
+    shapes = recurrent()
+    for part in ("gate.weight", "decay.weight", "decay.bias"):
+        del shapes[part]
+    return dict(shapes, **{
+        "decay_a.weight": [RANK, HIDDEN],
+        "decay_b.weight": [VALUES * KEY_DIM, RANK],
+        "decay_b.bias": [VALUES * KEY_DIM],
+        "gate_a.weight": [FEW, HIDDEN],
+        "gate_b.weight": [VALUES * VALUE_DIM, FEW]})
+
+
 def selective(state, is_normed):
     shapes = {"v.weight": [INNER, HIDDEN], "gate.weight": [INNER, HIDDEN],
               "v_conv.weight": [INNER, TAPS], "decay.weight": [INNER, RANK],
@@ -103,12 +125,15 @@ def attention():
 def list_shapes():
     shapes = {"embeddings.token.weight": [VOCAB, HIDDEN],
               "final_norm.weight": [HIDDEN]}
-    for layer in range(2 * len(BLOCKS)):
+    last = 2 * len(BLOCKS)
+    for layer in range(last + 1):
         parts = ({"conv": conv(KERNEL, True)}, {"recurrent": recurrent()},
                  {"recurrent": mamba()},
                  {"attn": attention(), "conv": conv(2, False)},
                  {"recurrent": selective(FEW, False)},
-                 {"recurrent": selective(MANY, True)})[layer % len(BLOCKS)]
+                 {"recurrent": selective(MANY, True)},
+                 {"recurrent": of_keys()})[
+                     layer % len(BLOCKS) if layer < last else -1]
         for name, own in parts.items():
             own["pre_norm.weight"] = [HIDDEN]
             shapes.update({f"layers.{layer}.{name}.{part}": shape

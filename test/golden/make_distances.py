@@ -76,7 +76,8 @@ def integers():
         rows = multiply(patches.transpose(1, 2), weight.flatten(1), bias)
         return rows.transpose(1, 2).unflatten(2, (height, width))
 
-    def embed_frames(sound, weight, bias, stride, padding, dilation, groups):
+    def embed_frames(sound, weight, bias, stride=(1,), padding=(0,),
+                     dilation=(1,), groups=1):
         """Frames with their neighbours are rows of a product; columns by
         themselves are none."""
         if groups != 1:

@@ -28,6 +28,13 @@ def dense(**changes):
                    "moe_intermediate_size", "n_shared_experts")
 
 
+def kimi_linear(**changes):
+    """Decays of each key, and latents that nothing turns."""
+    keys = latent(**dict(dict(num_local_experts=12, q_lora_rank=None,
+                              qk_rope_head_dim=5), **changes))
+    return without(dict(keys, max_position_embeddings=71), "n_routed_experts")
+
+
 SHARED = dict(num_experts=7, moe_intermediate_size=14)
 DECODERS = (
     ("hyv3-lm", hf.HYV3ForCausalLM, hf.HYV3Config(**moe(
@@ -200,6 +207,20 @@ DECODERS = (
         d_model=52, n_heads=2, n_layers=3)),
     ("olmo-clipped", hf.OlmoForCausalLM, hf.OlmoConfig(**decoder(
         clip_qkv=0.75, tie_word_embeddings=True))),
+    ("kimilinear-lm", hf.KimiLinearForCausalLM, hf.KimiLinearConfig(
+        **kimi_linear(num_hidden_layers=5, n_group=4, topk_group=2,
+                      n_shared_experts=2, linear_attn_config=dict(
+                          head_dim=26, num_heads=2, short_conv_kernel_size=4,
+                          kda_layers=[1, 2, 4, 5], full_attn_layers=[3])))),
+    ("kimilinear-dense", hf.KimiLinearForCausalLM, hf.KimiLinearConfig(
+        **kimi_linear(num_hidden_layers=3, num_local_experts=7,
+                      intermediate_size=38, q_lora_rank=10,
+                      attention_bias=True, linear_head_dim=9,
+                      linear_num_heads=5, linear_conv_kernel_dim=3,
+                      norm_topk_prob=False,
+                      mlp_layer_types=["sparse", "dense", "dense"],
+                      layer_types=["full_attention", "linear_attention",
+                                   "linear_attention"]))),
 )
 ENCODERS = (
     ("jina3-mlm", hf.JinaEmbeddingsV3ForMaskedLM, hf.JinaEmbeddingsV3Config(
@@ -263,9 +284,10 @@ DISTANCES = ("graniteswa-lm", "granitemoeswa-lm", "afmoe-lm", "olmohybrid-lm",
              "kolibri1-lm", "kolibri1-normed", "laguna-lm", "laguna-elements",
              "cohere2moe-lm", "cohere2moe-sigmoid", "gemma4-lm",
              "gemma4-keys", "gemma4-experts", "gemma4unified-lm",
-             "gemma3n-lm", "gemma3n-active")
+             "gemma3n-lm", "gemma3n-active", "kimilinear-lm",
+             "kimilinear-dense")
 # There is nobody to say which position a token has.
-RELATIVE = ("olmohybrid-nope",)
+RELATIVE = ("olmohybrid-nope", "kimilinear-lm", "kimilinear-dense")
 # What routers of Gemma 4 read is small: their scores would be near ties.
 # Scores of Gemma 3n are not divided: rounded keys would change them by much.
 SCALES = {"gemma4-lm": dict(layer=1.2), "gemma4-experts": dict(bias=3.0),
@@ -273,6 +295,8 @@ SCALES = {"gemma4-lm": dict(layer=1.2), "gemma4-experts": dict(bias=3.0),
 
 
 def write(out):
-    write_decoders(out, DECODERS, 1251, DISTANCES, SCALES, relative=RELATIVE)
+    # Longer than the 64 tokens that transformers computes at once.
+    write_decoders(out, DECODERS, 1251, DISTANCES, SCALES,
+                   longest={"kimilinear-lm": 71}, relative=RELATIVE)
     write_encoders(out, ENCODERS, 1301)
     write_pairs_of(out, PAIRS, 1351, (), {}, MASKED)

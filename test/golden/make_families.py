@@ -718,7 +718,8 @@ class Margins:
             scores = scores.masked_fill(left.repeat_interleave(
                 scores.shape[1] // groups, 1) == 0, -1e9)
         keys = vars(self.config)
-        self.compare(scores, keys.get("num_experts_per_tok") or
+        # Kimi Linear's key has another name.
+        self.compare(scores, getattr(self.config, "num_experts_per_tok", 0) or
                      keys.get("top_k_experts") or
                      keys["ffn_config"].moe_top_k)
 

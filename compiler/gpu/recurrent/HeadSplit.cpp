@@ -10,8 +10,10 @@
 using namespace mlir;
 using namespace tfc;
 
-/// Keys of a lane, at most.
+/// Keys of a lane, at most; where each has a decay of its own, so many, so that
+/// these have registers, too.
 static constexpr int64_t kMaxKeys = 16;
+static constexpr int64_t kMaxDecayingKeys = 8;
 /// Registers of a lane for its part of the matrix, and of keys and queries:
 /// with all others, as many as a thread may have.
 static constexpr int64_t kMaxRegisters = 144;
@@ -25,7 +27,11 @@ static constexpr int64_t kMaxColumns = 4;
 static int64_t countRowRegisters(transformer::RaggedRecurrenceOp op,
                                  int64_t laneKeys) {
   int64_t count = 0;
-  for (Value rows : {op.getKey(), op.getQuery()}) {
+  SmallVector<Value> all = {op.getKey(), op.getQuery()};
+  if (op.hasKeyDecays()) {
+    all.push_back(op.getDecay());
+  }
+  for (Value rows : all) {
     int64_t bits = getElementTypeOrSelf(rows.getType()).getIntOrFloatBitWidth();
     count += laneKeys + HeadSplit::kAhead * laneKeys * bits / 32;
   }
@@ -37,8 +43,8 @@ HeadSplit::HeadSplit(transformer::RaggedRecurrenceOp op)
            static_cast<int64_t>(op.getKeyHeads())),
       values(transformer::widthOf(op.getValue()) /
              static_cast<int64_t>(op.getHeads())),
-      lanes(1) {
-  while (lanes < WarpBuilder::kLanes && lanes * kMaxKeys < keys) {
+      most(op.hasKeyDecays() ? kMaxDecayingKeys : kMaxKeys), lanes(1) {
+  while (lanes < WarpBuilder::kLanes && lanes * most < keys) {
     lanes *= 2;
   }
   laneKeys = llvm::divideCeil(keys, lanes);
@@ -50,7 +56,7 @@ HeadSplit::HeadSplit(transformer::RaggedRecurrenceOp op)
   }
 }
 
-bool HeadSplit::fits() const { return laneKeys <= kMaxKeys; }
+bool HeadSplit::fits() const { return laneKeys <= most; }
 
 int64_t HeadSplit::warpColumns() const {
   return WarpBuilder::kLanes / lanes * columns;

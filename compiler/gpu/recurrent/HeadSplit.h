@@ -25,6 +25,7 @@ struct HeadSplit {
   int64_t warpColumns() const;
 
   int64_t keys, values;
+  int64_t most;     // keys of a lane, at most
   int64_t lanes;    // that share a column, a power of two
   int64_t laneKeys; // of a lane
   int64_t columns;  // of a lane

@@ -60,10 +60,11 @@ private:
   Value addressOf(Value matrices, int64_t key);
 
   /// The lane's numbers of token `t` as they are kept, or the last one's where
-  /// there is none: of key and query, of the value's columns; decay and beta.
+  /// there is none: of key and query, and of decay where each key has one; of
+  /// the value's columns; decay, where the head has one, and beta.
   Values loadToken(Value t);
-  /// Of the head's row of keys, or queries.
-  void loadKeys(Values &loaded, Value rows, Value token);
+  /// Of the head's row of keys, queries or decays, which begins at `first`.
+  void loadKeys(Values &loaded, Value rows, Value token, Value first);
   /// Takes as many as loadKeys has given, and widens them.
   Values widenKeys(ValueRange &loaded);
   Values widen(Value loaded);
@@ -99,6 +100,7 @@ private:
   Value column, isOwn;        // its first one of the head; there is one
   Value lastToken;            // of the sequence, in the step
   Value firstKey, firstValue; // columns of the rows
+  Value firstDecay;           // of keys, where each has one
   Values isKey;               // of the lane's, where some are missing
   Value skip;
 };
@@ -123,6 +125,9 @@ void WarpRecurrence::place(ValueRange places) {
   auto shared = static_cast<int64_t>(op.getHeads() / op.getKeyHeads());
   firstKey = k.scale(k.divide(head, shared), split.keys);
   firstValue = k.add(k.scale(head, split.values), column);
+  if (op.hasKeyDecays()) {
+    firstDecay = k.scale(head, split.keys);
+  }
   if (split.hasRest()) {
     for (int64_t key = 0; key < split.laneKeys; ++key) {
       Value number = k.add(k.scale(part, split.laneKeys), key);
@@ -193,26 +198,31 @@ int64_t WarpRecurrence::keyVector(Value rows) {
   return width;
 }
 
-void WarpRecurrence::loadKeys(Values &loaded, Value rows, Value token) {
+void WarpRecurrence::loadKeys(Values &loaded, Value rows, Value token,
+                              Value first) {
   int64_t width = keyVector(rows);
   for (int64_t i = 0; i < split.laneKeys; i += width) {
     Value key = k.add(k.scale(part, split.laneKeys), i);
     if (split.hasRest()) {
       key = k.min(key, k.constant(split.keys - width));
     }
-    loaded.push_back(
-        loadKeptVector(k, rows, token, k.add(firstKey, key), width));
+    loaded.push_back(loadKeptVector(k, rows, token, k.add(first, key), width));
   }
 }
 
 Values WarpRecurrence::loadToken(Value t) {
   Value token = k.min(k.add(state.firstToken, t), lastToken);
   Values loaded;
-  loadKeys(loaded, op.getKey(), token);
-  loadKeys(loaded, op.getQuery(), token);
+  loadKeys(loaded, op.getKey(), token, firstKey);
+  loadKeys(loaded, op.getQuery(), token, firstKey);
+  if (op.hasKeyDecays()) {
+    loadKeys(loaded, op.getDecay(), token, firstDecay);
+  }
   loaded.push_back(
       loadKeptVector(k, op.getValue(), token, firstValue, split.columns));
-  loaded.push_back(loadKeptVector(k, op.getDecay(), token, head, 1));
+  if (!op.hasKeyDecays()) {
+    loaded.push_back(loadKeptVector(k, op.getDecay(), token, head, 1));
+  }
   loaded.push_back(loadKeptVector(k, op.getBeta(), token, head, 1));
   return loaded;
 }
@@ -304,13 +314,22 @@ Values WarpRecurrence::advance(Value t, ValueRange before) {
   storeResult(k.subtract(t, k.constant(2)), carried.result);
   ValueRange loaded = carried.arrivals.take_front(coming.size());
   Values key = widenKeys(loaded), query = widenKeys(loaded);
-  Values value = widen(loaded[0]);
-  Value decay = widen(loaded[1]).front(), beta = widen(loaded[2]).front();
+  bool ofKeys = op.hasKeyDecays();
+  Values decays = ofKeys ? widenKeys(loaded) : Values();
+  Values value = widen(loaded.front());
+  if (!ofKeys) {
+    decays.assign(split.laneKeys, widen(loaded[1]).front());
+  }
+  Value beta = widen(loaded.back()).front();
   // Nobody waits for what the token before gives: its exchanges go with those
   // that this one needs.
   Values parts(carried.parts);
   if (!adds()) {
-    parts.append(multiply(key, carried.matrix));
+    Values finding(key);
+    for (int64_t i = 0; ofKeys && i < split.laneKeys; ++i) {
+      finding[i] = product(decays[i], key[i]);
+    }
+    parts.append(multiply(finding, carried.matrix));
   }
   Values sums = sum(parts);
   Values result =
@@ -318,7 +337,8 @@ Values WarpRecurrence::advance(Value t, ValueRange before) {
   Values change = value;
   for (auto [i, number] : llvm::enumerate(change)) {
     if (!adds()) {
-      Value known = product(decay, sums[split.columns + i]);
+      Value known = sums[split.columns + i];
+      known = ofKeys ? known : product(decays.front(), known);
       number = arith::SubFOp::create(b, number, known);
     }
     number = product(beta, number);
@@ -326,7 +346,7 @@ Values WarpRecurrence::advance(Value t, ValueRange before) {
   Values next;
   for (auto [i, number] : llvm::enumerate(carried.matrix)) {
     next.push_back(fma(key[i / split.columns], change[i % split.columns],
-                       product(decay, number)));
+                       product(decays[i / split.columns], number)));
   }
   next.append(multiply(query, next));
   next.append(value);

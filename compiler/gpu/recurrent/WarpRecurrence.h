@@ -9,7 +9,7 @@
 namespace tfc {
 
 /// Whether the lanes of a warp hold some columns of a head's matrix (of at most
-/// 512 keys).
+/// 512 keys, or of 256 with a decay each).
 bool fitsWarp(transformer::RaggedRecurrenceOp op);
 
 /// Expands `op`, which fits a warp, into a parallel loop over sequences, heads,

@@ -37,7 +37,7 @@ static std::vector<bool> readTypes(Config &config, const std::string &key,
                                    int64_t layers) {
   const Json *list = config.value(key);
   std::vector<bool> areDense;
-  if (!list) {
+  if (!list || config.isNull(key)) {
     return areDense;
   }
   bool isGood = list->isArray() && int64_t(list->items.size()) >= layers;

@@ -69,6 +69,12 @@ static Json listDefaults(const Json &byDefault, int64_t layers) {
   return types;
 }
 
+/// Whether a key that the table names lists the layers that are not `kind`.
+static bool hasList(Config &config, const Json &hole) {
+  const Json *list = hole.find("list");
+  return list && config.value(list->text) && !config.isNull(list->text);
+}
+
 /// The types that it has, or by default; a text has a letter for each layer.
 /// Null where neither says anything.
 static std::optional<Json> findTypes(Config &config, const Json &hole,
@@ -76,6 +82,9 @@ static std::optional<Json> findTypes(Config &config, const Json &hole,
   const Json *types = config.value(key);
   if (!types || config.isNull(key)) {
     const Json *byDefault = hole.find("default");
+    if (hasList(config, hole)) {
+      return std::nullopt;
+    }
     return byDefault ? std::optional(listDefaults(*byDefault, layers))
                      : std::nullopt;
   }
@@ -114,6 +123,25 @@ static std::vector<bool> readTypes(Config &config, const std::string &key,
   return isKind;
 }
 
+/// The layers that the list at `key` names, of which the first is `first`;
+/// those that there are.
+static std::vector<int64_t> readLayers(Config &config, const std::string &key,
+                                       int64_t first, int64_t layers) {
+  const Json *list = config.value(key);
+  bool isGood = list && list->isArray();
+  std::vector<int64_t> named;
+  for (const Json &item : isGood ? list->items : std::vector<Json>()) {
+    isGood = isGood && item.isInteger();
+    if (isGood && item.integer >= first && item.integer - first < layers) {
+      named.push_back(item.integer - first);
+    }
+  }
+  if (!isGood) {
+    config.fault(key, "expected a list of layers, got another value");
+  }
+  return named;
+}
+
 /// The same where no types are given: all but the last of each `every` (with
 /// `last` also of fewer layers), or number `at` of them, or those that `list`
 /// does not name; without a list none, or with `all` all.
@@ -132,24 +160,26 @@ static std::vector<bool> makeTypes(Instantiator &made, const Json &hole,
     }
     return isKind;
   }
-  if (!hole.find("list")) {
-    return isKind;
-  }
-  const std::string &key = hole.find("list")->text;
-  const Json *list = made.config.value(key);
-  if (!list || made.config.isNull(key)) {
+  if (!hasList(made.config, hole)) {
     return isKind;
   }
   std::fill(isKind.begin(), isKind.end(), true);
-  bool isGood = list->isArray();
-  for (const Json &item : list->items) {
-    isGood = isGood && item.isInteger();
-    if (isGood && item.integer >= 0 && item.integer < layers) {
-      isKind[size_t(item.integer)] = false;
-    }
+  int64_t first = made.integer(hole, "from", 0, 0, 1);
+  for (int64_t layer :
+       readLayers(made.config, hole.find("list")->text, first, layers)) {
+    isKind[size_t(layer)] = false;
   }
-  if (!isGood) {
-    made.config.fault(key, "expected a list of layers, got another value");
+  if (const Json *rest = hole.find("rest")) {
+    std::vector<bool> isNamed(size_t(layers), false);
+    for (int64_t layer : readLayers(made.config, rest->text, first, layers)) {
+      isNamed[size_t(layer)] = true;
+    }
+    if (isNamed != isKind) {
+      made.config.fault(rest->text,
+                        "expected the layers that " +
+                            spec::inQuotes(hole.find("list")->text) +
+                            " does not list, got others");
+    }
   }
   return isKind;
 }

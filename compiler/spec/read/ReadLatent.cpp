@@ -8,6 +8,12 @@
 
 namespace tfc::spec {
 
+/// Whether a norm says that there is none.
+static bool isNone(const Json &norm) {
+  const Json *kind = norm.isObject() ? norm.find("kind") : &norm;
+  return kind && kind->isString("none");
+}
+
 Attention SpecReader::readLatentAttention(const Json &attn, const Json &json) {
   Attention result;
   Latent latent;
@@ -18,6 +24,10 @@ Attention SpecReader::readLatentAttention(const Json &attn, const Json &json) {
   latent.valueDim = sizeOf(json, "value_dim").value_or(0);
   if (std::optional<Norm> norm = readNorm(json.find("norm"), latent.rank)) {
     latent.norm = *norm;
+  } else if (const Json *none = json.find("norm"); none && isNone(*none)) {
+    error(none->place, Unsupported,
+          "expected a norm (latents without it are not supported by this tfc), "
+          "got none");
   }
   latent.bias = flagOf(json, "bias", false);
   result.numHeads = sizeOf(attn, "num_heads").value_or(0);
@@ -73,6 +83,11 @@ void SpecReader::checkLatentWidths(const Json &attn, const Json &json,
 
 /// What else an attention may have, these have not.
 void SpecReader::checkLatent(const Json &attn) {
+  if (stack->name != "decoder") {
+    error(attn.find("latent")->place, Unsupported,
+          "expected no \"latent\" but in a decoder (of encoders it is not "
+          "supported by this tfc), got an object");
+  }
   const char *sizes = "\"latent\" says how wide heads are";
   const char *other = "of latents it is not supported by this tfc";
   const std::tuple<const char *, std::vector<Json>, const char *> neutral[] = {
@@ -102,12 +117,6 @@ void SpecReader::checkLatent(const Json &attn) {
             std::string("expected no \"") + key + "\" (" + why + "), got " +
                 describe(*given));
     }
-  }
-  const Json *rotary = attn.find("rotary");
-  if (!rotary || rotary->isString()) {
-    error(attn.place.child("rotary"), Unsupported,
-          "expected \"rotary\" (latents without it are not supported by this "
-          "tfc), got none");
   }
   if (stack->positionBias && flagOf(attn, "use_position_bias", true)) {
     error(attn.place, Unsupported,

@@ -94,6 +94,13 @@ Recurrent SpecReader::readRecurrent(const Json &json) {
       !isMamba && scale && scale->isNumber()) {
     f.betaScale = readPositive(*scale);
   }
+  if (!isMamba) {
+    f.keyDecay = flagOf(json, "key_decay", false);
+    f.decayRank = sizeOf(json, "decay_rank").value_or(0);
+    f.gateRank = sizeOf(json, "gate_rank").value_or(0);
+    f.gateAct = json.find("gate_act") ? activationOf(json, "gate_act")
+                                      : Activation::Silu;
+  }
   if (const Json *floor = json.find("step_floor");
       isMamba && floor && floor->isNumber() && floor->real != 0) {
     f.stepFloor = readPositive(*floor);
@@ -122,6 +129,14 @@ Recurrent SpecReader::readRecurrent(const Json &json) {
                 std::to_string(*dim));
       *dim = 1; // what follows from it is no other fault
     }
+  }
+  if (f.decayWidth() > maxWidth) {
+    error(placeOf("key_decay"), Unsupported,
+          "expected value_heads * key_dim to be at most " +
+              std::to_string(maxWidth) +
+              " (more decays are not supported by this tfc), got " +
+              std::to_string(f.valueHeads) + " * " + std::to_string(f.keyDim));
+    f.keyDecay = false; // what follows from it is no other fault
   }
   if (f.valueWidth() % f.normGroups != 0) {
     error(placeOf("norm_groups"), BadHeadDim,

@@ -429,6 +429,17 @@ private:
     addLinear(stem + "o", model.hidden, f.valueWidth(), f.bias);
   }
 
+  /// A product of the row, or, with a rank, of one that is so wide.
+  void addLowRank(const std::string &part, int64_t rows, int64_t rank,
+                  bool bias) {
+    if (rank == 0) {
+      addLinear(part, rows, model.hidden, bias);
+      return;
+    }
+    addLinear(part + "_a", rank, model.hidden, false);
+    addLinear(part + "_b", rows, rank, bias);
+  }
+
   void listRecurrent(const Recurrent &f, const std::string &stem) {
     if (f.kind == Recurrent::Kind::Mamba) {
       listSelective(f, stem);
@@ -436,15 +447,15 @@ private:
     }
     for (auto [part, rows] : {std::pair("q", f.keyWidth()),
                               {"k", f.keyWidth()},
-                              {"v", f.valueWidth()},
-                              {"gate", f.valueWidth()}}) {
+                              {"v", f.valueWidth()}}) {
       addLinear(stem + part, rows, model.hidden, false);
     }
+    addLowRank(stem + "gate", f.valueWidth(), f.gateRank, false);
     bool isMamba = f.kind == Recurrent::Kind::Mamba2;
     if (!isMamba) {
       addLinear(stem + "beta", f.valueHeads, model.hidden, false);
     }
-    addLinear(stem + "decay", f.valueHeads, model.hidden, true);
+    addLowRank(stem + "decay", f.decayWidth(), f.decayRank, true);
     add(stem + "log_rate", "weight", 1, f.valueHeads, 1);
     if (isMamba) {
       add(stem + "skip", "weight", 1, f.valueHeads, 1);

@@ -524,6 +524,18 @@ Json writeRecurrent(const Recurrent &recurrent) {
   if (recurrent.betaScale != 1) {
     json.set("beta_scale", recurrent.betaScale);
   }
+  if (recurrent.keyDecay) {
+    json.set("key_decay", true);
+  }
+  if (recurrent.decayRank > 0) {
+    json.set("decay_rank", recurrent.decayRank);
+  }
+  if (recurrent.gateRank > 0) {
+    json.set("gate_rank", recurrent.gateRank);
+  }
+  if (recurrent.gateAct != Activation::Silu) {
+    json.set("gate_act", nameOf(recurrent.gateAct));
+  }
   return json;
 }
 

@@ -55,6 +55,32 @@ func.func @delta(%q: memref<?x100xf32>, %k: memref<?x100xf32>,
   return
 }
 
+// Each key has a decay: of 50 keys eight lanes have seven each. The key that asks
+// is times its decay, and what it finds is not.
+// CHECK-LABEL: func.func @keys
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x100xbf16>, %[[K:[a-z0-9]+]]: memref<?x100xbf16>, %{{[a-z0-9]+}}: memref<?x40xbf16>, %[[D:[a-z0-9]+]]: memref<?x200xf32>
+// CHECK: scf.parallel ({{.*}}) = {{.*}} to (%{{.*}}, %c4, %c2, %c32)
+// CHECK: scf.for
+// CHECK-COUNT-7: vector.load %[[K]]
+// CHECK-COUNT-7: vector.load %[[Q]]
+// CHECK-COUNT-7: vector.load %[[D]]
+// CHECK: scf.if
+// CHECK-COUNT-4: gpu.shuffle xor {{.*}}, %c4_i32
+// CHECK: arith.subf
+// CHECK: scf.yield
+func.func @keys(%q: memref<?x100xbf16>, %k: memref<?x100xbf16>,
+                %v: memref<?x40xbf16>, %d: memref<?x200xf32>,
+                %e: memref<?x4xf32>, %y: memref<?x40xbf16>,
+                %s: !transformer.state<layers = 2, width = 2000>,
+                %batch: !transformer.batch) {
+  %c1 = arith.constant 1 : index
+  transformer.ragged_recurrence %q, %k, %v, %d, %e, %s[%c1] at 0, %batch
+      heads 4 key_heads 2 outs(%y : memref<?x40xbf16>)
+      : memref<?x100xbf16>, memref<?x100xbf16>, memref<?x40xbf16>,
+        memref<?x200xf32>, memref<?x4xf32>, <layers = 2, width = 2000>
+  return
+}
+
 // Nobody asks for what a key would find. 16 keys of 16 bits are two accesses.
 // CHECK-LABEL: func.func @add
 // CHECK: scf.parallel ({{.*}}) = {{.*}} to (%{{.*}}, %c4, %c32)

@@ -68,6 +68,38 @@ func.func @recurrence(%q: memref<?x14xf32>, %v: memref<?x256xf32>,
   return
 }
 
+// Each key has a decay, which its row of the matrix and the key that asks are
+// times, before it is read and before the next one asks.
+// CHECK-LABEL: func.func @recurrence_of_keys
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x14xf32>, %{{[a-z0-9]+}}: memref<?x256xf32>, %[[D:[a-z0-9]+]]: memref<?x28xf32>
+// SCALAR-LABEL: func.func @recurrence_of_keys
+// CHECK: %[[FOUND:.*]]:4 = scf.for
+// CHECK: %[[KEY:.*]] = memref.load %[[Q]]
+// CHECK: %[[DECAY:.*]] = memref.load %[[D]]
+// CHECK: %[[ASKING:.*]] = arith.mulf %[[DECAY]], %[[KEY]] : f32
+// CHECK: vector.broadcast %[[ASKING]]
+// CHECK: scf.for %{{.*}} iter_args(%[[KNOWN:.*]] = %[[FOUND]]#0,
+// CHECK: arith.subf %{{.*}}, %[[KNOWN]] : vector<16xf32>
+// CHECK: scf.for
+// CHECK: %[[LEFT:.*]] = memref.load %[[D]]
+// CHECK: %[[EACH:.*]] = vector.broadcast %[[LEFT]]
+// CHECK: arith.mulf %[[EACH]], %{{.*}} : vector<16xf32>
+// CHECK: math.fma
+// CHECK: arith.mulf {{.*}} : f32
+// CHECK-NOT: scf.parallel
+func.func @recurrence_of_keys(%q: memref<?x14xf32>, %v: memref<?x256xf32>,
+                              %d: memref<?x28xf32>, %e: memref<?x4xf32>,
+                              %y: memref<?x256xf32>,
+                              %s: !transformer.state<layers = 1, width = 1792>,
+                              %batch: !transformer.batch) {
+  %c0 = arith.constant 0 : index
+  transformer.ragged_recurrence %q, %q, %v, %d, %e, %s[%c0] at 0, %batch
+      heads 4 key_heads 2 outs(%y : memref<?x256xf32>)
+      : memref<?x14xf32>, memref<?x14xf32>, memref<?x256xf32>,
+        memref<?x28xf32>, memref<?x4xf32>, <layers = 1, width = 1792>
+  return
+}
+
 // What the key would find is not asked for; what skips the state is added last.
 // CHECK-LABEL: func.func @recurrence_of_sums
 // SCALAR-LABEL: func.func @recurrence_of_sums

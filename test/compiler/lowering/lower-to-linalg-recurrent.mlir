@@ -85,6 +85,19 @@ func.func @decay(%x: tensor<?x6xf32>, %r: tensor<6xf32>) -> tensor<?x6xf32> {
   return %0 : tensor<?x6xf32>
 }
 
+// CHECK-LABEL: @decay_of_keys
+// CHECK-SAME: %{{.*}}: tensor<?x42xf32>, %[[R:.*]]: tensor<6xf32>
+func.func @decay_of_keys(%x: tensor<?x42xf32>, %r: tensor<6xf32>)
+    -> tensor<?x42xf32> {
+  // CHECK: %[[EACH:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<6x7xf32>)
+  // CHECK: %[[HEAD:.*]] = linalg.index 0
+  // CHECK: tensor.extract %[[R]][%[[HEAD]]]
+  // CHECK: %[[ALL:.*]] = tensor.collapse_shape %[[EACH]] {{.*}} into tensor<42xf32>
+  // CHECK: linalg.generic {{.*}}%[[ALL]]
+  %0 = transformer.decay %x, %r : tensor<?x42xf32>, tensor<6xf32>
+  return %0 : tensor<?x42xf32>
+}
+
 // CHECK-LABEL: @clamp
 func.func @clamp(%x: tensor<?x6xbf16>) -> tensor<?x6xf32> {
   // CHECK: linalg.generic

@@ -63,6 +63,32 @@ TEST(Recurrent, TheGatedDeltaRule) {
   EXPECT_NEAR(state[1], .50886532, 1e-6);
 }
 
+TEST(Recurrent, EachKeyOfAHeadDecays) {
+  Matrix q = makeRows(2, {1, 2, 3, 1}), k = makeRows(2, {1, 0, .5, 1});
+  Matrix v = makeRows(2, {2, -1, 1, 3}), beta = makeRows(2, {.5, 1, 1, .25});
+  // Two heads of one key head: a decay for each key of each.
+  Matrix e = makeRows(2, {1, 1, 1, 1, .5, .25, .125, 1}), y(2, 2);
+  std::vector<double> state(4);
+  recurrence({q, k, v, e, beta, 2, 1}, piece(0, 2), state.data(), y);
+  // S = [1, 0], then [.5, 0] + [.5, 1] (1 - .25).
+  EXPECT_DOUBLE_EQ(state[0], .875);
+  EXPECT_DOUBLE_EQ(state[1], .75);
+  EXPECT_DOUBLE_EQ(y.at(1, 0), 3 * .875 + .75);
+  // S = [-1, 0], then [-.125, 0] + [.5, 1] .25 (3 + .0625).
+  EXPECT_DOUBLE_EQ(state[2], -.125 + .5 * .765625);
+  EXPECT_DOUBLE_EQ(state[3], .765625);
+  EXPECT_DOUBLE_EQ(y.at(1, 1), 3 * state[2] + state[3]);
+}
+
+TEST(Recurrent, ARateForEachPartOfARow) {
+  Matrix y = decay(makeRows(1, {0, 1, 0, 1}), makeRows(1, {0, std::log(2)}));
+  double log2 = std::log(2), one = std::log1p(std::exp(1));
+  EXPECT_DOUBLE_EQ(y.at(0, 0), std::exp(-log2));
+  EXPECT_DOUBLE_EQ(y.at(0, 1), std::exp(-one));
+  EXPECT_NEAR(y.at(0, 2), std::exp(-2 * log2), 1e-15);
+  EXPECT_NEAR(y.at(0, 3), std::exp(-2 * one), 1e-15);
+}
+
 TEST(Recurrent, TokensThatAdd) {
   Matrix q = makeRows(2, {1, 2, 3, 1}), k = makeRows(2, {1, 0, .5, 1});
   Matrix v = makeRows(2, {2, 1}), beta = makeRows(2, {.5, 2});

@@ -372,6 +372,27 @@ TEST(Rules, KindsInTurns) {
   EXPECT_EQ(made(hole, R"({"n": 1})"), "[]");
 }
 
+TEST(Rules, KindsThatListsName) {
+  const char *hole = R"({"$rule": "layer_kinds", "layers": 4, "kind": "b",
+      "other": "a", "set": {"x": 1}, "list": "full", "rest": "states",
+      "from": 1, "default": {"first": ["b"], "turns": ["a", "b"]}})";
+  EXPECT_EQ(made(hole, R"({"full": [4, 2], "states": [1, 3]})"),
+            R"([{"layers": [0, 2], "set": {"x": 1}}])");
+  EXPECT_EQ(made(hole, "{}"), R"([{"layers": [0, 1, 3], "set": {"x": 1}}])");
+  EXPECT_EQ(made(hole, R"({"layer_types": ["a", "a", "b", "a"],
+      "full": [4, 2], "states": [1, 3]})"),
+            R"([{"layers": [2], "set": {"x": 1}}])");
+  EXPECT_EQ(made(hole, R"({"full": [4, 2], "states": [1, 2]})"),
+            "config.json:1:28: /states: expected the layers that \"full\" does "
+            "not list, got others");
+  EXPECT_EQ(made(hole, R"({"full": [4, 2]})"),
+            "config.json:1:1: /states: expected a list of layers, got another "
+            "value");
+  EXPECT_EQ(made(hole, R"({"full": ["a"], "states": [1, 2, 3, 4]})"),
+            "config.json:1:10: /full: expected a list of layers, got another "
+            "value");
+}
+
 TEST(Rules, LayersOfFewerThanAPeriod) {
   const char *kinds =
       R"({"$rule": "layer_kinds", "layers": 2, "kind": "x", "other": "y",

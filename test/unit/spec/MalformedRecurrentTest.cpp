@@ -54,6 +54,27 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:13:129: /decoder/layers/block/recurrent/norm: expected a "
              "norm of kind \"rmsnorm\" (of each head's values), got another "
              "[TFC026]\n"},
+        Case{"MoreDecaysThanColumns",
+             decoderSpec,
+             {recurrence("\"key_heads\": 1, \"value_heads\": 1024, "
+                         "\"key_dim\": 2048, \"value_dim\": 2, "
+                         "\"key_decay\": true",
+                         rms)},
+             "s.json:13:140: /decoder/layers/block/recurrent/key_decay: "
+             "expected value_heads * key_dim to be at most 1048576 (more "
+             "decays are not supported by this tfc), got 1024 * 2048 "
+             "[TFC090]\n"},
+        Case{"AGateOfNoActivation",
+             decoderSpec,
+             {recurrence("\"key_heads\": 1, \"value_heads\": 2, "
+                         "\"key_dim\": 3, \"value_dim\": 2, "
+                         "\"gate_act\": \"softmax\", \"decay_rank\": 0",
+                         rms)},
+             "s.json:13:133: /decoder/layers/block/recurrent/gate_act: "
+             "expected gelu, gelu_new, quick_gelu, relu, relu2, silu, tanh, "
+             "sigmoid or identity, got \"softmax\" [TFC028]\n"
+             "s.json:13:158: /decoder/layers/block/recurrent/decay_rank: "
+             "expected an integer from 1 to 1048576, got 0 [TFC004]\n"},
         Case{"AConvolutionOfOneToken",
              decoderSpec,
              {{ffn, "\"conv\": {\"kernel\": 1}"}},
