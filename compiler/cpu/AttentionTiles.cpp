@@ -18,6 +18,10 @@ using Values = KernelBuilder::Values;
 
 /// Bytes that the cache fetches at once.
 static constexpr int64_t kLine = 64;
+
+/// Numbers that a turn multiplies by where they are lanes of a vector.
+static constexpr int64_t kQuad = 4;
+
 /// Groups of keys in a block.
 static constexpr int64_t kGroups =
     VectorCache::kBlockTokens / VectorCache::kGroup;
@@ -62,15 +66,39 @@ Value AttentionHead::headOf(KernelBuilder &k, Value row) const {
 
 AttentionTiles::AttentionTiles(KernelBuilder &k, const VectorCache &cache,
                                AttentionScratch &scratch, AttentionScore &score,
-                               transformer::PagedAttentionOp op, int64_t lanes)
+                               transformer::PagedAttentionOp op,
+                               const Registers &registers)
     : k(k), b(k.builder()), cache(cache), scratch(scratch), score(score),
-      op(op), lanes(lanes), maxRows(lanes == 16 ? 8 : 4) {}
+      op(op), lanes(registers.lanes), byLane(registers.byLane),
+      maxRows(lanes == 16 ? 8 : 4) {}
 
 /// A sum for each row and vector, the vectors themselves and a broadcast fill
-/// the registers: 32 with AVX-512, 16 without.
+/// the registers: 32 with AVX-512, 16 without. Where factors are lanes, those
+/// of a row are half of a vector, of which two registers are one.
 int64_t AttentionTiles::maxVectors(int64_t rows) const {
   int64_t registers = lanes == 16 ? 32 : 16;
-  return (registers - 1) / (rows + 1);
+  int64_t factors = byLane ? llvm::divideCeil(rows, 2) : 1;
+  return (registers - factors) / (rows + 1);
+}
+
+AttentionTiles::Factors AttentionTiles::loadFactors(Value place, int64_t stride,
+                                                    int64_t rows,
+                                                    int64_t count) {
+  Factors factors{place, stride, {}};
+  for (int64_t row = 0; byLane && count > 1 && row < rows; ++row) {
+    factors.vectors.push_back(loadScratch(k.add(place, row * stride), count));
+  }
+  return factors;
+}
+
+Value AttentionTiles::factorOf(const Factors &factors, int64_t row,
+                               int64_t number, int64_t width) {
+  Value factor =
+      factors.vectors.empty()
+          ? loadScratch(k.add(factors.place, row * factors.stride + number))
+          : vector::ExtractOp::create(b, factors.vectors[row], number)
+                .getResult();
+  return broadcast(factor, width);
 }
 
 Value AttentionTiles::loadScratch(Value offset) {
@@ -164,7 +192,9 @@ void AttentionTiles::emitScoreTile(const ScoreTile &tile) {
   int64_t vectors = tile.groups * perGroup;
   Value zero = broadcast(k.number(0), lanes);
   Values inits(tile.rows * vectors, zero);
-  int64_t unroll = cache.headDim % 2 == 0 ? 2 : 1;
+  int64_t unroll = byLane && cache.headDim % kQuad == 0 ? kQuad
+                   : cache.headDim % 2 == 0             ? 2
+                                                        : 1;
   MovingPointer pointers[] = {{tile.keys, unroll * cache.lineBytes},
                               {tile.next, unroll * cache.lineBytes}};
   Value first = k.scale(tile.row, scratch.rowStride);
@@ -178,9 +208,11 @@ void AttentionTiles::emitScoreTile(const ScoreTile &tile) {
       k, first, k.add(first, cache.headDim), unroll, pointers, inits,
       [&](Value query, ValueRange carried) {
         Values sums(carried);
+        Factors queries = loadFactors(k.add(query, scratch.queries),
+                                      scratch.rowStride, tile.rows, unroll);
         for (int64_t u = 0; u < unroll; ++u) {
           sums = emitScoreColumn(tile, pointers[0].pointer, pointers[1].pointer,
-                                 query, u, std::move(sums));
+                                 queries, u, std::move(sums));
         }
         return sums;
       });
@@ -258,8 +290,8 @@ void AttentionTiles::scaleWeights(const AttentionHead &head,
 }
 
 Values AttentionTiles::emitScoreColumn(const ScoreTile &tile, Value line,
-                                       Value next, Value query, int64_t column,
-                                       Values sums) {
+                                       Value next, const Factors &queries,
+                                       int64_t column, Values sums) {
   int64_t perGroup = VectorCache::kGroup / lanes;
   int64_t vectors = tile.groups * perGroup;
   int64_t place = column * cache.lineBytes;
@@ -276,8 +308,7 @@ Values AttentionTiles::emitScoreColumn(const ScoreTile &tile, Value line,
     prefetch(buildAddress(b, next, place + group * cache.groupBytes));
   }
   for (int64_t i = 0; i < tile.rows; ++i) {
-    int64_t own = scratch.queries + i * scratch.rowStride + column;
-    Value q = broadcast(loadScratch(k.add(query, own)), lanes);
+    Value q = factorOf(queries, i, column, lanes);
     for (int64_t v = 0; v < vectors; ++v) {
       Value &sum = sums[i * vectors + v];
       sum = vector::FMAOp::create(b, q, keys[v], sum);
@@ -387,7 +418,8 @@ Value AttentionTiles::scoresOf(const SumTile &tile) {
 }
 
 Values AttentionTiles::addWeighted(const SumTile &tile, Value values,
-                                   Value place, ValueRange sums) {
+                                   const Factors &weights, int64_t number,
+                                   ValueRange sums) {
   Values vectors, next;
   for (const ColumnPiece &piece : tile.pieces) {
     int64_t offset = piece.offset * cache.elementBytes;
@@ -395,14 +427,40 @@ Values AttentionTiles::addWeighted(const SumTile &tile, Value values,
                                  f32Vector(k, piece.width)));
   }
   for (int64_t i = 0; i < tile.rows; ++i) {
-    int64_t row = scratch.scores + i * scratch.kScoreStride;
-    Value weight = loadScratch(k.add(place, row));
     for (auto [piece, vector] : llvm::zip(tile.pieces, vectors)) {
-      next.push_back(vector::FMAOp::create(b, broadcast(weight, piece.width),
-                                           vector, sums[next.size()]));
+      next.push_back(
+          vector::FMAOp::create(b, factorOf(weights, i, number, piece.width),
+                                vector, sums[next.size()]));
     }
   }
   return next;
+}
+
+Values AttentionTiles::sumSlots(const SumTile &tile, Value values, Value next,
+                                Value place, Value from, Value to, int64_t step,
+                                ValueRange sums) {
+  auto rowOf = [&](Value values) {
+    return values ? buildAddress(b, values, from, cache.valueBytes) : Value();
+  };
+  MovingPointer pointers[] = {{rowOf(values), step * cache.valueBytes},
+                              {rowOf(next), step * cache.valueBytes}};
+  return loopMoving(
+      k, k.add(place, from), k.add(place, to), step, pointers, sums,
+      [&](Value place, ValueRange carried) {
+        Values sums(carried);
+        Factors weights = loadFactors(k.add(place, scratch.scores),
+                                      scratch.kScoreStride, tile.rows, step);
+        for (int64_t u = 0; u < step; ++u) {
+          auto slotOf = [&](const MovingPointer &first) {
+            return buildAddress(b, first.pointer, u * cache.valueBytes);
+          };
+          if (pointers[1].pointer) {
+            prefetchValues(tile, slotOf(pointers[1]));
+          }
+          sums = addWeighted(tile, slotOf(pointers[0]), weights, u, sums);
+        }
+        return sums;
+      });
 }
 
 /// The positions that all rows see.
@@ -428,20 +486,15 @@ Values AttentionTiles::sumCommon(const AttentionHead &head,
     if (score.hasFirst()) {
       slot = k.max(k.subtract(stretch.commonBegin, first), slot);
     }
-    auto rowOf = [&](Value values) {
-      return values ? buildAddress(b, values, slot, cache.valueBytes) : Value();
-    };
-    MovingPointer pointers[] = {{rowOf(values), cache.valueBytes},
-                                {rowOf(next), cache.valueBytes}};
     Value place = k.add(scoresOf(tile), first);
-    return loopMoving(k, k.add(place, slot), k.add(place, left), 1, pointers,
-                      sums, [&](Value place, ValueRange sums) {
-                        if (pointers[1].pointer) {
-                          prefetchValues(tile, pointers[1].pointer);
-                        }
-                        return addWeighted(tile, pointers[0].pointer, place,
-                                           sums);
-                      });
+    if (!byLane) {
+      return sumSlots(tile, values, next, place, slot, left, 1, sums);
+    }
+    Value count = k.max(k.subtract(left, slot), k.constant(0));
+    Value whole = k.add(slot, k.scale(k.divide(count, kQuad), kQuad));
+    Values quads =
+        sumSlots(tile, values, next, place, slot, whole, kQuad, sums);
+    return sumSlots(tile, values, next, place, whole, left, 1, quads);
   });
 }
 
@@ -463,6 +516,8 @@ Values AttentionTiles::sumRow(const AttentionHead &head, const Stretch &stretch,
     values = buildAddress(b, values, tile.column, cache.elementBytes);
     values = buildAddress(b, values, slot, cache.valueBytes);
     Value place = k.add(scoresOf(tile), position);
-    return addWeighted(tile, values, place, sums);
+    Factors weights = loadFactors(k.add(place, scratch.scores),
+                                  scratch.kScoreStride, tile.rows, 1);
+    return addWeighted(tile, values, weights, 0, sums);
   });
 }

@@ -71,13 +71,21 @@ struct Stretch {
   mlir::Value commonBegin, common;
 };
 
+/// What vectors of floats a CPU has.
+struct Registers {
+  int64_t lanes; // 16 or 8
+  /// Whether a multiply-add's factor may be a lane of four: then no broadcast
+  /// is loaded.
+  bool byLane;
+};
+
 /// Emits the products for tiles of 1, 2, 4 or 8 rows; a row has the same
 /// operations in the same order in each.
 class AttentionTiles {
 public:
   AttentionTiles(KernelBuilder &k, const VectorCache &cache,
                  AttentionScratch &scratch, AttentionScore &score,
-                 transformer::PagedAttentionOp op, int64_t lanes);
+                 transformer::PagedAttentionOp op, const Registers &registers);
 
   /// scores[row][j] = queries[row] . K[begin + j] for j in [first, count), and
   /// for some j around, where they mean nothing.
@@ -121,15 +129,28 @@ private:
     int64_t rows, groups;
     mlir::Value row, keys, next, column;
   };
+  /// Numbers of a tile's rows that a turn multiplies by: those behind `place`
+  /// of the scratch memory, `stride` from one row to the next; or, of each row,
+  /// a vector of them, whose lanes they are.
+  struct Factors {
+    mlir::Value place;
+    int64_t stride;
+    KernelBuilder::Values vectors;
+  };
+  /// Of a turn of `count` numbers, four or one, or two.
+  Factors loadFactors(mlir::Value place, int64_t stride, int64_t rows,
+                      int64_t count);
+  mlir::Value factorOf(const Factors &factors, int64_t row, int64_t number,
+                       int64_t width);
   void emitScoreTile(const ScoreTile &tile);
   /// The scales of the tile's keys, a vector for each of its vectors of keys;
   /// none where the cache has none.
   KernelBuilder::Values loadKeyScales(const ScoreTile &tile);
-  /// sums + queries[.][query + column] * the column of keys, `column` behind
-  /// the one at `line`; `query` is the place of the first row's.
+  /// sums + queries[.][first + column] * the column of keys, `column` behind
+  /// the one at `line`; `queries` are those from `first` on.
   KernelBuilder::Values emitScoreColumn(const ScoreTile &tile, mlir::Value line,
-                                        mlir::Value next, mlir::Value query,
-                                        int64_t column,
+                                        mlir::Value next,
+                                        const Factors &queries, int64_t column,
                                         KernelBuilder::Values sums);
 
   /// Rows [row, row + rows), the pieces of the columns from `column` on.
@@ -154,10 +175,17 @@ private:
                                const Stretch &stretch, const SumTile &tile,
                                mlir::Value from, mlir::Value to,
                                mlir::ValueRange sums);
-  /// sums + scores[.][position] * the row of values at `values`; `place` is
-  /// that of the tile's first row.
+  /// sums + scores[.][position] * the row of values at `values`, which has
+  /// number `number` of the `weights`.
   KernelBuilder::Values addWeighted(const SumTile &tile, mlir::Value values,
-                                    mlir::Value place, mlir::ValueRange sums);
+                                    const Factors &weights, int64_t number,
+                                    mlir::ValueRange sums);
+  /// Rows [from, to) of a block of values, `step` a turn; `place` is that of
+  /// the block's first position, `next` the block to ask for or null.
+  KernelBuilder::Values sumSlots(const SumTile &tile, mlir::Value values,
+                                 mlir::Value next, mlir::Value place,
+                                 mlir::Value from, mlir::Value to, int64_t step,
+                                 mlir::ValueRange sums);
 
   /// body(row) for the first row of each tile: one code for all of them.
   void forEachTile(int64_t rows, int64_t tileRows,
@@ -177,6 +205,7 @@ private:
   AttentionScore &score;
   transformer::PagedAttentionOp op;
   int64_t lanes;
+  bool byLane;
   int64_t maxRows; // of a tile
 };
 

@@ -27,19 +27,20 @@ namespace {
 class VectorAttention {
 public:
   VectorAttention(transformer::PagedAttentionOp op, const VectorCache &cache,
-                  Value step, Value workers, int64_t lanes, OpBuilder &builder)
+                  Value step, Value workers, const Registers &registers,
+                  OpBuilder &builder)
       : op(op), k(op.getLoc(), builder, step), b(k.builder()), cache(cache),
         score(k, op),
         scratch({cache.queryRows, cache.headDim, score.tableSize(),
                  RelativeTiles::sizeOf(op, cache.headDim, cache.queryRows),
                  cache.isQuantized() && score.valueTable(),
                  AttentionScore::hasFactors(op)}),
-        tiles(k, cache, scratch, score, op, lanes),
-        relative(k, cache, scratch, score, tiles, lanes),
+        tiles(k, cache, scratch, score, op, registers),
+        relative(k, cache, scratch, score, tiles, registers.lanes),
         products(k, cache, scratch, tiles, op),
-        softmax(k, scratch, tiles, score, lanes,
+        softmax(k, scratch, tiles, score, registers.lanes,
                 AttentionScore::hasFactors(op) ? &products : nullptr),
-        step(step), workers(workers), lanes(lanes),
+        step(step), workers(workers), lanes(registers.lanes),
         group(op.getNumHeads() / cache.kvHeads),
         hasFactors(AttentionScore::hasFactors(op)) {
     auto type =
@@ -339,8 +340,8 @@ void VectorAttention::switchRows(Value rows, function_ref<void(int64_t)> body) {
 
 void tfc::expandAttention(transformer::PagedAttentionOp op,
                           const VectorCache &cache, Value step, Value workers,
-                          int64_t lanes, RewriterBase &rewriter) {
+                          const Registers &registers, RewriterBase &rewriter) {
   rewriter.setInsertionPoint(op);
-  VectorAttention(op, cache, step, workers, lanes, rewriter).emit();
+  VectorAttention(op, cache, step, workers, registers, rewriter).emit();
   rewriter.eraseOp(op);
 }

@@ -4,19 +4,19 @@
 #ifndef TFC_COMPILER_CPU_EXPANDATTENTION_H
 #define TFC_COMPILER_CPU_EXPANDATTENTION_H
 
-#include "compiler/cpu/VectorCache.h"
+#include "compiler/cpu/AttentionTiles.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace tfc {
 
-/// Expands `op` for vectors of `lanes` floats, 16 or 8, its products for tiles
-/// of AMX where it has factors; `step` is the pointer to the step, `workers`
-/// their number. The bits of a query's result depend on the query and on what
-/// it sees alone: not on its tile, the batch, the workers, the lanes, or the
-/// steps that filled the cache.
+/// Expands `op` for such vectors of floats, its products for tiles of AMX where
+/// it has factors; `step` is the pointer to the step, `workers` their number.
+/// The bits of a query's result depend on the query and on what it sees alone:
+/// not on its tile, the batch, the workers, the lanes, or the steps that filled
+/// the cache.
 void expandAttention(transformer::PagedAttentionOp op, const VectorCache &cache,
-                     mlir::Value step, mlir::Value workers, int64_t lanes,
-                     mlir::RewriterBase &rewriter);
+                     mlir::Value step, mlir::Value workers,
+                     const Registers &registers, mlir::RewriterBase &rewriter);
 
 } // namespace tfc
 

@@ -82,14 +82,15 @@ static FailureOr<int64_t> chooseQueryRows(ModuleOp module, bool hasTiles) {
 namespace {
 /// What a program's kernels are made for.
 struct Kernels {
-  int64_t lanes, queryRows;
+  Registers registers;
+  int64_t queryRows;
   bool hasTiles;
 };
 } // namespace
 
 static LogicalResult expand(Operation *op, Value step, Value workers,
                             const Kernels &kernels, RewriterBase &rewriter) {
-  int64_t lanes = kernels.lanes;
+  int64_t lanes = kernels.registers.lanes;
   auto layOut = [&](transformer::CacheType type) {
     return VectorCache(type, kernels.queryRows);
   };
@@ -101,7 +102,7 @@ static LogicalResult expand(Operation *op, Value step, Value workers,
                      rewriter);
   } else if (auto attention = dyn_cast<transformer::PagedAttentionOp>(op)) {
     expandAttention(attention, layOut(attention.getCache().getType()), step,
-                    workers, lanes, rewriter);
+                    workers, kernels.registers, rewriter);
   } else if (auto latent = dyn_cast<transformer::PagedLatentOp>(op)) {
     expandLatent(latent, layOut(latent.getCache().getType()), step, workers,
                  lanes, rewriter);
@@ -133,7 +134,7 @@ struct ExpandCpuKernelsPass
     if (failed(queryRows)) {
       return signalPassFailure();
     }
-    Kernels kernels = {lanes, *queryRows, hasTiles};
+    Kernels kernels = {{lanes, byLane}, *queryRows, hasTiles};
     FailureOr<int64_t> count = expandEntries(
         getOperation(),
         {[&](transformer::CacheType type) {

@@ -88,6 +88,7 @@ private:
   Values emitGroup(Value number, ValueRange floats);
   Values emitBlock(Value block, ArrayRef<Value> places, Values integers);
   SmallVector<WordPart> loadWord(Value block, int64_t word);
+  Value shiftBytes(Value bytes);
   SmallVector<Value> loadFactors(ArrayRef<Value> places, int64_t word);
   void askAhead(Value base);
   Value call(StringRef intrinsic, Type type, ValueRange operands) {
@@ -219,6 +220,12 @@ SmallVector<GroupBody::WordPart> GroupBody::loadWord(Value block,
       continue;
     }
     Value mask = splat(piece.width, 0x0f0f0f0f);
+    if (isSigned()) {
+      Value lower = arith::AndIOp::create(b, both, mask);
+      parts[0].weights.push_back(bytesOf(lower, piece.width));
+      parts[1].weights.push_back(shiftBytes(bytesOf(both, piece.width)));
+      continue;
+    }
     Value upper =
         arith::ShRUIOp::create(b, both, splat(piece.width, kFourBits));
     Value halves[] = {both, upper};
@@ -250,6 +257,15 @@ SmallVector<Value> GroupBody::loadFactors(ArrayRef<Value> places,
     factors.push_back(vector::ExtractOp::create(b, quads[row], word % kQuad));
   }
   return factors;
+}
+
+/// The upper four bits of each byte, for which NEON has one instruction.
+Value GroupBody::shiftBytes(Value bytes) {
+  // As in addPair, not arith's.
+  auto type = cast<VectorType>(bytes.getType());
+  Value four = LLVM::ConstantOp::create(
+      b, type, DenseElementsAttr::get(type, llvm::APInt(8, kFourBits)));
+  return LLVM::LShrOp::create(b, bytes, four);
 }
 
 void GroupBody::askAhead(Value base) {

@@ -12,6 +12,8 @@ def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
     1, 2, 4 or 8 queries of a head, whose sums stay in registers, against keys
     that lie by groups of 16 positions. The bits of a query's result depend on
     the query and what it sees alone, and are the same for 16 lanes and for 8.
+    With `by-lane` a turn loads four numbers of each row at once, and multiplies
+    by their lanes, for CPUs whose multiply-adds take one.
 
     A `product` becomes a loop over panels and rows, after its
     `#transformer.product_tile`. Its inner loops are functions that all products
@@ -45,6 +47,8 @@ def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16",
                         "floats in a vector register: 16 or 8">,
+                 Option<"byLane", "by-lane", "bool", "false",
+                        "attention's factors are lanes of four">,
                  Option<"dots", "dots", "std::string", "\"vector\"",
                         "what has the sums of dots: vector or amx">];
   let dependentDialects = [

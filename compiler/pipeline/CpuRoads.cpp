@@ -169,6 +169,7 @@ static void buildBuffer(OpPassManager &pm, const PipelineOptions &options) {
   bindHost(pm);
   ExpandCpuKernelsPassOptions kernels;
   kernels.lanes = strategy.lanes;
+  kernels.byLane = strategy.byLane;
   kernels.dots = strategy.tiles ? "amx" : "vector";
   pm.addPass(createExpandCpuKernelsPass(kernels));
   expandMath(pm);
