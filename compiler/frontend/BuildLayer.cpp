@@ -428,7 +428,7 @@ static Value buildLatentAttention(PathBuilder &path,
   }
   Value y = transformer::LatentAttentionOp::create(
       path.getBuilder(), path.loc(name), q, k, c, context.cacheOf(attn),
-      position.layer, context.batch, attn.numHeads, APFloat(attn.scale));
+      position.cache, context.batch, attn.numHeads, APFloat(attn.scale));
   return linear(multiplyHeads(y, name + ".v_up"), ".o", latent.bias);
 }
 
