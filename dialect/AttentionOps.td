@@ -261,4 +261,76 @@ def Transformer_CrossAttentionOp
   }];
 }
 
+// What attention by hashes has, of values and over buffers.
+class Transformer_Hashes {
+  dag attributes = (ins I64Attr:$num_heads, I64Attr:$block, I64Attr:$before,
+                        I64Attr:$after, I64Attr:$hashes,
+                        DenseI64ArrayAttr:$buckets, I64Attr:$multiple,
+                        F64Attr:$scale);
+}
+
+def Transformer_HashedAttentionOp
+    : Transformer_ValueOp<"hashed_attention",
+                          [Transformer_AcceptsStridedRows]> {
+  let summary = "attention to rows that hashes of queries put nearby";
+  let description = [{
+    Of a sequence with n visible rows, for each head and each of R = `hashes`
+    rounds r: a row t has the bucket `b_0 + f_0 (b_1 + f_1 (...))` for `buckets`
+    f. With z the f_i / 2 products of its query and columns of
+    `rotations` that are round r's for f_i, `b_i` is the number of the greatest
+    of [z, -z], the first of equal ones. Rows in the order of their buckets, and
+    of equal buckets in their own, are cut into chunks of `block`; a round has
+    as many chunks as the next multiple of `multiple` has room for. The chunks of
+    all rounds are one circle, round after round: behind the last one is the
+    first (Kitaev et al. 2020, arXiv:2001.04451). A row sees, in each round, the
+    rows of its chunk, of the one before with a `before` of 1, and of the one
+    behind with an `after` of 1. It is one softmax over what it sees in all
+    rounds, in which a row that is seen twice counts twice:
+
+    `y[t,h] = sum_j softmax_j(s(t, j)) v[j,h]`
+
+    with `s(t, j) = scale * q[t,h] . k[j,h]`, but -100000 of a row and itself,
+    which is something only where nothing else is seen. That is the sum of what
+    the rounds give by themselves, weighted by what they have in all.
+
+    Where n is at most `block`, a row sees all once. A row behind the visible
+    ones sees what the last of a round's order sees. A sequence without visible
+    rows has no result: its rows are not numbers.
+
+    ```mlir
+    %y = transformer.hashed_attention %q, %k, %v, %rotations, %batch heads 2
+           {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+            buckets = array<i64: 2, 4>, hashes = 3 : i64, multiple = 8 : i64,
+            scale = 0.5 : f64}
+           : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>,
+              tensor<8x9xf32>, !transformer.batch) -> tensor<?x8xf32>
+    ```
+
+    Shapes: query, key, value and result `[T, num_heads * head_dim]`, rotations
+    `[num_heads * head_dim, hashes * sum(buckets) / 2]`: a row for each column
+    of a query, in it round after round, and in a round factor after factor.
+
+    Constraints:
+    * C1. num_heads is at least 1 and divides the width of the query.
+    * C2. key and value are as wide as the query.
+    * C3. block is in [1, 2^20), before and after are 0 or 1, hashes in
+      [1, 2^16), and multiple is one of block, below 2^31.
+    * C4. buckets are one or more even numbers of at least 2, and their product
+      is below 2^31.
+    * C5. rotations have a row for each column of the query, and
+      hashes * sum(buckets) / 2 columns.
+    * C6. scale is finite.
+  }];
+  let arguments = !con((ins Transformer_Rows:$query, Transformer_Rows:$key,
+                            Transformer_Rows:$value,
+                            Transformer_Matrix:$rotations,
+                            Transformer_BatchType:$batch),
+                       Transformer_Hashes<>.attributes);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value `,` $rotations `,` $batch `heads` $num_heads
+    attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 #endif // TFC_DIALECT_ATTENTIONOPS

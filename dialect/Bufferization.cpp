@@ -145,6 +145,7 @@ void tfc::transformer::registerBufferizableOpInterfaces(
     TapOp::attachInterface<ReadOnlyModel<TapOp>>(*context);
     PagedAttentionOp::attachInterface<DestinationModel<PagedAttentionOp>>(
         *context);
+    RaggedHashedOp::attachInterface<DestinationModel<RaggedHashedOp>>(*context);
     RaggedPoolOp::attachInterface<DestinationModel<RaggedPoolOp>>(*context);
     RaggedUnfoldOp::attachInterface<DestinationModel<RaggedUnfoldOp>>(*context);
     RaggedPairsOp::attachInterface<DestinationModel<RaggedPairsOp>>(*context);

@@ -4,6 +4,7 @@
 #ifndef TFC_DIALECT_STRUCTUREDOPS
 #define TFC_DIALECT_STRUCTUREDOPS
 
+include "dialect/AttentionOps.td"
 include "dialect/TransformerAttrs.td"
 include "dialect/TransformerInterfaces.td"
 include "dialect/TransformerTypes.td"
@@ -137,6 +138,42 @@ def Transformer_PagedAttentionOp
     (`segments` type($segments)^)? (`segment_bias` type($segment_bias)^)?
     (`types` type($types)^)? (`unseen` type($unseen)^)?
     (`->` type($result)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return getInitMutable();
+    }
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_RaggedHashedOp
+    : Transformer_StructuredOp<"ragged_hashed", [
+        DestinationStyleOpInterface, Transformer_AcceptsStridedRows]> {
+  let summary = "attention by hashes, over what the step says of sequences";
+  let description = [{
+    The result of `transformer.hashed_attention`, written to `init`. A column of
+    z is a sum through the columns of a head, ascending, from zero, a
+    multiply-add each. A score is a sum of a multiply-add a column, 16 at a time,
+    ascending, then folded, then of the columns that are left. Rounds ascend, in
+    them chunks around the circle, in those rows in their order: with a greater
+    score than m what was before is times exp(old m - new m).
+
+    Constraints: those of `transformer.hashed_attention`, and
+    * C1. init is as wide as the query.
+  }];
+  let arguments = !con((ins Transformer_RowsOrBuffer:$query,
+                            Transformer_RowsOrBuffer:$key,
+                            Transformer_RowsOrBuffer:$value,
+                            Transformer_MatrixOrBuffer:$rotations,
+                            Transformer_BatchType:$batch,
+                            Transformer_RowsOrBuffer:$init),
+                       Transformer_Hashes<>.attributes);
+  let results = (outs Optional<Transformer_Rows>:$result);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value `,` $rotations `,` $batch `heads` $num_heads
+    `outs` `(` $init `:` type($init) `)` attr-dict `:` type($query) `,`
+    type($key) `,` type($value) `,` type($rotations) (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {

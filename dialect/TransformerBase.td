@@ -25,7 +25,7 @@ def Transformer_Dialect : Dialect {
     and the result is rounded once, to the nearest (even) element of its type.
     That is f32 unless the op says so, as in `-> tensor<?x104xbf16>`. Which rows
     are of 16 bits is decided by `tfc-choose-precision`. *Structured ops* (`paged_attention`,
-    `cache_write`, `ragged_pool`, `ragged_unfold`, `ragged_pairs`, `ragged_weights`, `ragged_sinks`, `clustered_log_softmax`, `product`, `choose_experts`, `sort_by_expert`, `ragged_conv`, `ragged_recurrence`) are what linalg cannot say; they exist on tensors
+    `cache_write`, `ragged_hashed`, `ragged_pool`, `ragged_unfold`, `ragged_pairs`, `ragged_weights`, `ragged_sinks`, `clustered_log_softmax`, `product`, `choose_experts`, `sort_by_expert`, `ragged_conv`, `ragged_recurrence`) are what linalg cannot say; they exist on tensors
     and on memrefs and are expanded by the code generators. `tap`, `output` and
     `worker` are what a step has besides.
   }];

@@ -173,6 +173,36 @@ struct LatentModel
   }
 };
 
+/// Of hashes a token has a product for each pair of buckets, and scores as
+/// those of attention, of blocks as if all were full.
+struct HashedModel
+    : WorkOpInterface::ExternalModel<HashedModel, RaggedHashedOp> {
+  std::optional<Work> getWork(Operation *op, const StepSizes &sizes) const {
+    auto hashed = cast<RaggedHashedOp>(op);
+    const Step &step = sizes.step;
+    auto block = static_cast<int64_t>(hashed.getBlock());
+    auto blocks =
+        static_cast<int64_t>(hashed.getBefore() + 1 + hashed.getAfter());
+    bool isWhole = step.newTokens <= block;
+    int64_t seen =
+        isWhole ? step.newTokens
+                : static_cast<int64_t>(hashed.getHashes()) * blocks * block;
+    auto columns = [](Value rows) {
+      return static_cast<double>(
+          cast<ShapedType>(rows.getType()).getDimSize(1));
+    };
+    auto tokens = static_cast<double>(step.tokens());
+    double scores = tokens * static_cast<double>(seen);
+    double width = columns(hashed.getQuery());
+    Work work;
+    work.products = 4 * scores * width;
+    work.products +=
+        isWhole ? 0 : 2 * tokens * width * columns(hashed.getRotations());
+    work.others = 5 * scores * static_cast<double>(hashed.getNumHeads());
+    return work;
+  }
+};
+
 struct CacheWriteModel
     : WorkOpInterface::ExternalModel<CacheWriteModel, CacheWriteOp> {
   std::optional<Work> getWork(Operation *op, const StepSizes &sizes) const {
@@ -244,6 +274,7 @@ void tfc::cost::registerWorkModels(DialectRegistry &registry) {
     ProductOp::attachInterface<ProductModel>(*context);
     PagedAttentionOp::attachInterface<AttentionModel>(*context);
     PagedLatentOp::attachInterface<LatentModel>(*context);
+    RaggedHashedOp::attachInterface<HashedModel>(*context);
     CacheWriteOp::attachInterface<CacheWriteModel>(*context);
     RaggedConvOp::attachInterface<ConvModel>(*context);
     RaggedRecurrenceOp::attachInterface<RecurrenceModel>(*context);

@@ -124,7 +124,12 @@ static void print(const spec::Attention &attn, raw_ostream &os) {
   if (attn.relative) {
     os << ", relative terms";
   }
-  if (attn.sparse && attn.sparse->isLocal) {
+  if (attn.sparse && attn.sparse->hashes) {
+    os << ", blocks of " << attn.sparse->block << " by "
+       << attn.sparse->hashes->count << " hashes, that see "
+       << attn.sparse->before << " before and " << attn.sparse->after
+       << " after";
+  } else if (attn.sparse && attn.sparse->isLocal) {
     os << ", blocks of " << attn.sparse->block << " that see "
        << attn.sparse->before << " before and " << attn.sparse->after
        << " after";

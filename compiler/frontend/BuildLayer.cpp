@@ -392,6 +392,35 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 
+/// Keys are the queries, each head divided by what its columns are on average.
+static Value buildHashedAttention(PathBuilder &path,
+                                  const spec::Attention &attn,
+                                  const AttentionOfLayers &,
+                                  const std::string &name,
+                                  const LayerContext &context,
+                                  const LayerPosition &position, Value x) {
+  const spec::Sparse &sparse = *attn.sparse;
+  const spec::Hashes &hashes = *sparse.hashes;
+  Value q = path.linear(x, name + ".q", attn.qBias, position.weights);
+  Value v = path.linear(x, name + ".v", attn.vBias, position.weights);
+  ImplicitLocOpBuilder b(path.loc(name), path.getBuilder());
+  spec::Norm norm;
+  norm.kind = spec::Norm::Kind::RmsNorm;
+  norm.eps = 1e-6;
+  norm.weight = norm.bias = false;
+  Value k = path.norm(q, norm, name + ".k", position.weights, attn.numHeads);
+  int64_t columns = attn.numHeads * attn.headDim;
+  auto type = RankedTensorType::get({columns, hashes.width()}, b.getF32Type());
+  std::vector<float> numbers = hashes.rotations(columns);
+  Value rotations = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, ArrayRef<float>(numbers)));
+  Value y = transformer::HashedAttentionOp::create(
+      b, q, k, v, rotations, context.batch, attn.numHeads, sparse.block,
+      sparse.before, sparse.after, hashes.count, hashes.buckets,
+      hashes.multiple, APFloat(attn.scale));
+  return path.linear(y, name + ".o", attn.oBias, position.weights);
+}
+
 /// What makes keys of latents is applied to the queries, what makes values to
 /// the sums: the cache keeps a latent and a turned key a position, and a query
 /// is [turned, made], as they are.
@@ -567,7 +596,10 @@ Value SublayerBuilder::buildFunction(size_t number) {
           return buildCrossAttention(path, attn, name, context, position,
                                      input);
         }
-        auto build = attn.latent ? buildLatentAttention : buildAttention;
+        bool isHashed = attn.sparse && attn.sparse->hashes;
+        auto build = attn.latent ? buildLatentAttention
+                     : isHashed  ? buildHashedAttention
+                                 : buildAttention;
         return build(path, attn, listAttentions(run, number), name, context,
                      position, input);
       },

@@ -65,9 +65,14 @@ static bool isOutput(Value value) {
   });
 }
 
-/// Whether experts are chosen by `value`: near ones would change places.
-static bool isRouted(Value value) {
-  return llvm::any_of(value.getUsers(), llvm::IsaPred<RouteOp>);
+/// Whether experts, or what a row sees, are chosen by `value`: near ones would
+/// change places.
+static bool isChosenBy(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    auto hashed = dyn_cast<HashedAttentionOp>(use.getOwner());
+    return isa<RouteOp>(use.getOwner()) ||
+           (hashed && &use == &hashed.getQueryMutable());
+  });
 }
 
 /// Whether `value` has the terms of sums alone, which may be far greater than
@@ -198,7 +203,7 @@ static void keepCaches(Operation *root, Type element, bool scratchAlone) {
 static bool isFactorAlone(Value rows, Type element) {
   return llvm::all_of(rows.getUses(), [&](OpOperand &use) {
     auto linear = dyn_cast<LinearOp>(use.getOwner());
-    return linear && &use == &linear.getInputMutable() && !isRouted(linear) &&
+    return linear && &use == &linear.getInputMutable() && !isChosenBy(linear) &&
            getElementTypeOrSelf(linear.getWeight().getType()) == element;
   });
 }
@@ -207,10 +212,10 @@ static bool isFactorAlone(Value rows, Type element) {
 static constexpr int64_t kMaxByteColumns = 1 << 17;
 
 /// Whether `use` is a weight whose product may multiply integers: never one
-/// that chooses experts.
+/// that chooses.
 static bool isFactor(OpOperand &use) {
   if (auto linear = dyn_cast<LinearOp>(use.getOwner())) {
-    return &use == &linear.getWeightMutable() && !isRouted(linear) &&
+    return &use == &linear.getWeightMutable() && !isChosenBy(linear) &&
            isWideRows(linear.getInput().getType());
   }
   auto linear = dyn_cast<ExpertLinearOp>(use.getOwner());
@@ -313,7 +318,7 @@ struct ChoosePrecisionPass
     // In the order of the program: what one block has made, others do not see.
     llvm::MapVector<Value, SmallVector<LinearOp>> readers;
     getOperation().walk([&](LinearOp linear) {
-      if (!isRouted(linear) && isWideRows(linear.getInput().getType()) &&
+      if (!isChosenBy(linear) && isWideRows(linear.getInput().getType()) &&
           getElementTypeOrSelf(linear.getWeight().getType()) == element) {
         readers[linear.getInput()].push_back(linear);
       }
@@ -345,7 +350,7 @@ struct ChoosePrecisionPass
     SmallVector<Operation *> computing;
     getOperation().walk([&](Operation *op) {
       Value rows = computesRows(op) ? op->getResult(0) : Value();
-      if (rows && !isOutput(rows) && !isRouted(rows) && !isTerm(rows) &&
+      if (rows && !isOutput(rows) && !isChosenBy(rows) && !isTerm(rows) &&
           !isShare(rows) && !isRate(rows)) {
         computing.push_back(op);
       }

@@ -4,6 +4,7 @@
 #include "compiler/kernel/ExpandEntries.h"
 
 #include "compiler/kernel/ExpandExperts.h"
+#include "compiler/kernel/ExpandHashed.h"
 #include "compiler/kernel/ExpandLogSoftmax.h"
 #include "compiler/kernel/ExpandPairs.h"
 #include "compiler/kernel/ExpandPool.h"
@@ -128,16 +129,20 @@ LogicalResult tfc::expectBuffers(Operation *op) {
 }
 
 bool tfc::isLaneKernel(Operation *op) {
-  return isa<transformer::RaggedPoolOp, transformer::RaggedUnfoldOp,
-             transformer::RaggedPairsOp, transformer::RaggedWeightsOp,
-             transformer::ClusteredLogSoftmaxOp, transformer::RaggedSinksOp,
-             transformer::RaggedConvOp, transformer::RaggedRecurrenceOp,
-             transformer::ChooseExpertsOp, transformer::SortByExpertOp>(op);
+  return isa<transformer::RaggedHashedOp, transformer::RaggedPoolOp,
+             transformer::RaggedUnfoldOp, transformer::RaggedPairsOp,
+             transformer::RaggedWeightsOp, transformer::ClusteredLogSoftmaxOp,
+             transformer::RaggedSinksOp, transformer::RaggedConvOp,
+             transformer::RaggedRecurrenceOp, transformer::ChooseExpertsOp,
+             transformer::SortByExpertOp>(op);
 }
 
 void tfc::expandLaneKernel(Operation *op, Value step, int64_t lanes,
                            RewriterBase &rewriter) {
   llvm::TypeSwitch<Operation *>(op)
+      .Case([&](transformer::RaggedHashedOp hashed) {
+        expandHashed(hashed, step, lanes, rewriter);
+      })
       .Case([&](transformer::RaggedPoolOp pool) {
         expandPool(pool, step, lanes, rewriter);
       })

@@ -120,9 +120,28 @@ struct LowerMemorySinks : OpRewritePattern<transformer::MemorySinksOp> {
   }
 };
 
+/// hashed_attention -> ragged_hashed
+struct LowerHashedAttention : OpRewritePattern<transformer::HashedAttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::HashedAttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value query = op.getQuery();
+    Value init =
+        emptyRows(b, query, transformer::widthOf(query), elementOf(op));
+    rewriter.replaceOpWithNewOp<transformer::RaggedHashedOp>(
+        op, init.getType(), query, op.getKey(), op.getValue(),
+        op.getRotations(), op.getBatch(), init, op.getNumHeads(), op.getBlock(),
+        op.getBefore(), op.getAfter(), op.getHashes(), op.getBuckets(),
+        op.getMultiple(), op.getScale());
+    return success();
+  }
+};
+
 } // namespace
 
 void tfc::populateAttentionPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerAttention, LowerCrossAttention, LowerMemorySinks>(
-      patterns.getContext());
+  patterns.add<LowerAttention, LowerCrossAttention, LowerHashedAttention,
+               LowerMemorySinks>(patterns.getContext());
 }

@@ -167,6 +167,17 @@ struct ZeroMemory {
 /// with keys of zeros at the distances that lie before its beginning.
 void memorySinks(const Matrix &query, const Sequence &sequence,
                  const ZeroMemory &memory, Matrix &result);
+/// What attention by hashes reads, and how rows are put into chunks.
+struct HashedRows {
+  const Matrix &query, &key, &value, &rotations;
+  int64_t heads = 1, block = 1, before = 0, after = 0, hashes = 1;
+  llvm::ArrayRef<int64_t> buckets;
+  int64_t multiple = 1;
+  double scale = 1;
+};
+/// Writes the rows of the sequence to `result`.
+void attendHashed(const HashedRows &of, const Sequence &sequence,
+                  Matrix &result);
 /// So many frames, from the `first` of a row's own on, a row having `frames`.
 struct Taps {
   int64_t taps = 1, first = 0, frames = 1;

@@ -1,4 +1,4 @@
-// What heads make of rows beyond products, and memories of zeros.
+// What heads make of rows beyond products, memories of zeros, hashes.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/reference/Formulas.h"
 #include "compiler/reference/InterpreterState.h"
@@ -60,6 +60,26 @@ LogicalResult Interpreter::runOp(MemorySinksOp op) {
   Matrix result(query.rows, memory.heads);
   for (const Sequence &sequence : step.sequences) {
     memorySinks(query, sequence, memory, result);
+  }
+  return setRows(op, std::move(result));
+}
+
+LogicalResult Interpreter::runOp(HashedAttentionOp op) {
+  HashedRows of = {rows(op.getQuery()),
+                   rows(op.getKey()),
+                   rows(op.getValue()),
+                   rows(op.getRotations()),
+                   static_cast<int64_t>(op.getNumHeads()),
+                   static_cast<int64_t>(op.getBlock()),
+                   static_cast<int64_t>(op.getBefore()),
+                   static_cast<int64_t>(op.getAfter()),
+                   static_cast<int64_t>(op.getHashes()),
+                   op.getBuckets(),
+                   static_cast<int64_t>(op.getMultiple()),
+                   op.getScale().convertToDouble()};
+  Matrix result(of.query.rows, of.query.cols);
+  for (const Sequence &sequence : step.sequences) {
+    attendHashed(of, sequence, result);
   }
   return setRows(op, std::move(result));
 }

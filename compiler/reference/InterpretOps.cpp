@@ -545,9 +545,10 @@ LogicalResult Interpreter::runOp(Operation &op) {
       .Case<scf::ForOp, func::CallOp, arith::ConstantOp, OutputOp, TapOp,
             WeightOp, EmbeddingOp, GivenRowsOp, GatherRowsOp, PoolRowsOp,
             PerLayerOp, PairRowsOp, WeighRowsOp, LogSoftmaxOp, MemorySinksOp,
-            RotaryOp, AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp,
-            ScaleExpertsOp, ExpertsOp, GroupByOp, ExpertLinearOp, CombineOp,
-            CausalConvOp, RecurrenceOp, LatentAttentionOp, SliceColumnsOp>(
+            HashedAttentionOp, RotaryOp, AttentionOp, CrossAttentionOp,
+            CacheWriteOp, RouteOp, ScaleExpertsOp, ExpertsOp, GroupByOp,
+            ExpertLinearOp, CombineOp, CausalConvOp, RecurrenceOp,
+            LatentAttentionOp, SliceColumnsOp>(
           [&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })

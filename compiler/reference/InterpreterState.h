@@ -61,6 +61,7 @@ private:
   mlir::LogicalResult runOp(transformer::WeighRowsOp op);
   mlir::LogicalResult runOp(transformer::LogSoftmaxOp op);
   mlir::LogicalResult runOp(transformer::MemorySinksOp op);
+  mlir::LogicalResult runOp(transformer::HashedAttentionOp op);
   /// The sequence of the step that has the row.
   mlir::FailureOr<const Sequence *> sequenceOf(mlir::Operation *op,
                                                int32_t token);

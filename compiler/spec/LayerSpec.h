@@ -155,6 +155,24 @@ struct RelativeTerms {
   }
 };
 
+/// Rounds of hashing, each with as many buckets as `buckets` multiplied.
+struct Hashes {
+  int64_t count = 1;
+  std::vector<int64_t> buckets;
+  int64_t seed = 0;
+  /// A sequence has blocks for the next multiple of so many positions.
+  int64_t multiple = 0;
+  /// [columns, count * half the sum of buckets], as PyTorch's generator for a
+  /// CPU draws normal numbers from the seed; at least 16.
+  std::vector<float> rotations(int64_t columns) const;
+  /// How many a column of queries has.
+  int64_t width() const;
+  auto fields() const { return std::tie(count, buckets, seed, multiple); }
+  friend bool operator==(const Hashes &a, const Hashes &b) {
+    return a.fields() == b.fields();
+  }
+};
+
 /// Attention that sees a sequence of more than (5 + 2 random) blocks in part
 /// (Zaheer et al. 2020, arXiv:2007.14062): of `block` positions each, a block
 /// sees the first, its neighbours, itself and the last; the first counts
@@ -163,12 +181,16 @@ struct RelativeTerms {
 /// Or, where it is `isLocal`, attention to blocks that are near (Kitaev et al.
 /// 2020, arXiv:2001.04451): a block sees itself, `before` blocks before it and
 /// `after` behind it; of an encoder they are a circle.
+///
+/// Or, where it has `hashes`, attention to blocks of an order in which hashes
+/// of queries put rows (of the same paper).
 struct Sparse {
   int64_t block = 0, random = 0;
   bool isLocal = false;
   int64_t before = 0, after = 0;
+  std::optional<Hashes> hashes;
   auto fields() const {
-    return std::tie(block, random, isLocal, before, after);
+    return std::tie(block, random, isLocal, before, after, hashes);
   }
   friend bool operator==(const Sparse &a, const Sparse &b) {
     return a.fields() == b.fields();

@@ -124,7 +124,15 @@ TypeRef sparse() {
                           object({needed("block", integer(1, maxSparse)),
                                   needed("before", integer(0, 1)),
                                   needed("after", integer(0, 1))})});
-  type.choices.push_back({"lsh", false, object({})});
+  TypeRef factor = integer(2, maxBuckets);
+  type.choices.push_back(
+      {"lsh", true,
+       object({needed("block", integer(1, maxSparse)),
+               needed("before", integer(0, 1)), needed("after", integer(0, 1)),
+               needed("hashes", integer(1, maxHashes)),
+               needed("buckets", oneOf({factor, list(factor, 1, 8)})),
+               needed("seed", integer(0, maxSeed)),
+               key("multiple", integer(1, maxRows))})});
   return orNone(make(std::move(type)));
 }
 

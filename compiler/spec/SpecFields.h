@@ -94,6 +94,12 @@ constexpr int64_t maxSpan = 1 << 16;
 constexpr int64_t maxAxes = 4;
 /// Positions of a block of block-sparse attention, and its random blocks.
 constexpr int64_t maxSparse = 1 << 16;
+/// Of attention by hashes: rounds, buckets of a factor and of all together,
+/// the greatest seed, and numbers of the table that hashes are made with.
+constexpr int64_t maxHashes = 1 << 10;
+constexpr int64_t maxBuckets = 1 << 20;
+constexpr int64_t maxSeed = (int64_t(1) << 32) - 1;
+constexpr int64_t maxRotations = 1 << 24;
 /// The most groups of a packed tensor: each is read by itself.
 constexpr int64_t maxGroups = 1024;
 /// The largest number of rows of a table, and of positions.

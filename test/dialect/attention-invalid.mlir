@@ -924,3 +924,157 @@ func.func @attention_c22_sparse(%x: tensor<?x52xf32>, %cache: !cache,
          tensor<?x52xf32>, tensor<?x52xf32>, !cache unseen tensor<?xi32>
   return
 }
+
+// -----
+
+func.func @hashed_attention_c1_heads(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>,
+    %v: tensor<?x8xf32>, %r: tensor<8x9xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected num_heads to divide 8 (the width of the query), got 3}}
+  %0 = transformer.hashed_attention %q, %k, %v, %r, %batch heads 3
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64,
+          multiple = 16 : i64, scale = 0.5 : f64}
+    : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<8x9xf32>,
+       !transformer.batch) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @hashed_attention_c2_key(%q: tensor<?x8xf32>, %k: tensor<?x4xf32>,
+    %v: tensor<?x8xf32>, %r: tensor<8x9xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected key of width 8 (the width of the query), got 4}}
+  %0 = transformer.hashed_attention %q, %k, %v, %r, %batch heads 2
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64,
+          multiple = 16 : i64, scale = 0.5 : f64}
+    : (tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x8xf32>, tensor<8x9xf32>,
+       !transformer.batch) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @hashed_attention_c2_value(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>,
+    %v: tensor<?x4xf32>, %r: tensor<8x9xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected value of width 8 (the width of the query), got 4}}
+  %0 = transformer.hashed_attention %q, %k, %v, %r, %batch heads 2
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64,
+          multiple = 16 : i64, scale = 0.5 : f64}
+    : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x4xf32>, tensor<8x9xf32>,
+       !transformer.batch) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @hashed_attention_c3_block(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>,
+    %v: tensor<?x8xf32>, %r: tensor<8x9xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected block in [1, 2^20), before and after of 0 or 1, hashes in [1, 2^16) and a multiple of block below 2^31, got 0, 1, 0, 3 and 16}}
+  %0 = transformer.hashed_attention %q, %k, %v, %r, %batch heads 2
+         {after = 0 : i64, before = 1 : i64, block = 0 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64,
+          multiple = 16 : i64, scale = 0.5 : f64}
+    : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<8x9xf32>,
+       !transformer.batch) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @hashed_attention_c3_near(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>,
+    %v: tensor<?x8xf32>, %r: tensor<8x9xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{got 8, 2, 0, 3 and 16}}
+  %0 = transformer.hashed_attention %q, %k, %v, %r, %batch heads 2
+         {after = 0 : i64, before = 2 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64,
+          multiple = 16 : i64, scale = 0.5 : f64}
+    : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<8x9xf32>,
+       !transformer.batch) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @hashed_attention_c3_multiple(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>,
+    %v: tensor<?x8xf32>, %r: tensor<8x9xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{got 8, 1, 0, 3 and 12}}
+  %0 = transformer.hashed_attention %q, %k, %v, %r, %batch heads 2
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64,
+          multiple = 12 : i64, scale = 0.5 : f64}
+    : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<8x9xf32>,
+       !transformer.batch) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @hashed_attention_c4_odd(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>,
+    %v: tensor<?x8xf32>, %r: tensor<8x9xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected buckets of even factors whose product is below 2^31, got 2, 3}}
+  %0 = transformer.hashed_attention %q, %k, %v, %r, %batch heads 2
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 3>, hashes = 3 : i64,
+          multiple = 16 : i64, scale = 0.5 : f64}
+    : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<8x9xf32>,
+       !transformer.batch) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @hashed_attention_c4_many(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>,
+    %v: tensor<?x8xf32>, %r: tensor<8x9xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected buckets of even factors}}
+  %0 = transformer.hashed_attention %q, %k, %v, %r, %batch heads 2
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 65536, 65536>, hashes = 3 : i64,
+          multiple = 16 : i64, scale = 0.5 : f64}
+    : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<8x9xf32>,
+       !transformer.batch) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @hashed_attention_c5_rows(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>,
+    %v: tensor<?x8xf32>, %r: tensor<4x9xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected rotations with rows 8 (the width of the query), got 4}}
+  %0 = transformer.hashed_attention %q, %k, %v, %r, %batch heads 2
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64,
+          multiple = 16 : i64, scale = 0.5 : f64}
+    : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<4x9xf32>,
+       !transformer.batch) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @hashed_attention_c5_width(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>,
+    %v: tensor<?x8xf32>, %r: tensor<8x8xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected rotations of width 9 (hashes times half the sum of buckets), got 8}}
+  %0 = transformer.hashed_attention %q, %k, %v, %r, %batch heads 2
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64,
+          multiple = 16 : i64, scale = 0.5 : f64}
+    : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<8x8xf32>,
+       !transformer.batch) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @hashed_attention_c6_scale(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>,
+    %v: tensor<?x8xf32>, %r: tensor<8x9xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected a finite scale, got INF}}
+  %0 = transformer.hashed_attention %q, %k, %v, %r, %batch heads 2
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64,
+          multiple = 16 : i64, scale = 0x7FF0000000000000 : f64}
+    : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<8x9xf32>,
+       !transformer.batch) -> tensor<?x8xf32>
+  return
+}

@@ -180,3 +180,26 @@ func.func @shared(%q: tensor<?x16xf32>, %cache: !part, %layer: index,
          {scale = 1.0 : f64} : tensor<?x16xf32>, !part
   return
 }
+
+// CHECK-LABEL: @hashed_attention
+func.func @hashed_attention(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>,
+                            %v: tensor<?x8xf32>, %r: tensor<8x9xf32>,
+                            %batch: !transformer.batch,
+                            %x: memref<?x8xf32>, %b: memref<8x9xf32>,
+                            %y: memref<?x8xf32>) {
+  // CHECK: transformer.hashed_attention %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} heads 2 {after = 0 : i64, before = 1 : i64, block = 8 : i64, buckets = array<i64: 2, 4>, hashes = 3 : i64, multiple = 16 : i64, scale = 5.000000e-01 : f64}
+  %0 = transformer.hashed_attention %q, %k, %v, %r, %batch heads 2
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64, multiple = 16 : i64,
+          scale = 0.5 : f64}
+    : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<8x9xf32>,
+       !transformer.batch) -> tensor<?x8xf32>
+  // CHECK: transformer.ragged_hashed %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} heads 2 outs(%{{.*}} : memref<?x8xf32>) {
+  transformer.ragged_hashed %x, %x, %x, %b, %batch heads 2
+    outs(%y : memref<?x8xf32>)
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64, multiple = 16 : i64,
+          scale = 0.5 : f64}
+    : memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>, memref<8x9xf32>
+  return
+}

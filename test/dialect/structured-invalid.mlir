@@ -634,3 +634,18 @@ func.func @paged_attention_c15_cache(%q: memref<?x52xf32>, %y: memref<?x52xf32>,
     : memref<?x52xf32>, !cache unseen memref<?xi32>
   return
 }
+
+// -----
+
+func.func @ragged_hashed_c1_width(%x: memref<?x8xf32>, %r: memref<8x9xf32>,
+                                  %y: memref<?x4xf32>,
+                                  %batch: !transformer.batch) {
+  // expected-error @below {{expected init of width 8 (the width of the query), got 4}}
+  transformer.ragged_hashed %x, %x, %x, %r, %batch heads 2
+    outs(%y : memref<?x4xf32>)
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64, multiple = 16 : i64,
+          scale = 0.5 : f64}
+    : memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>, memref<8x9xf32>
+  return
+}

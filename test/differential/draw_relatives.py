@@ -49,8 +49,10 @@ def fit_encoder(family, cls, case):
     if family == "esm":  # it stores its frequencies, rounded as the rest
         case["dtype"] = "float32"
     if family == "reformer":
-        # Blocks are those of the longest row; its axes are f32 always.
-        case.update(rows=[[1] * max(map(len, case["rows"]))],
+        # Blocks are those of the longest row; its axes are f32 always. Of many
+        # tokens one has buckets that are near each other.
+        count = max(map(len, case["rows"]))
+        case.update(rows=[[1] * (min(count, 80) if is_hashed(case) else count)],
                     given_positions=False, dtype="float32")
     if family == "xlnet":
         # Its rows of distances are as wide as the rest, sines and cosines.
@@ -84,20 +86,55 @@ def draw_targets(torch, case):
     return targets
 
 
+def sees_before(case):
+    """Whether a Reformer is a decoder."""
+    return "LMHead" in case["class"] or (
+        case["seed"] % 2 == 0 and "MaskedLM" not in case["class"])
+
+
+def is_hashed(case):
+    """Whether layers of a Reformer may hash."""
+    return not sees_before(case) and case["seed"] // 43 % 4 > 0
+
+
+def hash_keys(case, block, size):
+    """Those of layers that hash, of which a model of both sides has none, some
+    or only such."""
+    seed = case["seed"]
+    kinds = [("local", "lsh")[seed // 2 ** (layer % 16 + 4) % 2]
+             for layer in range(case["layers"])]
+    if seed // 13 % 3 == 0:
+        kinds = ["lsh"] * len(kinds)
+    fits = [part for part in range(1, block + 1) if block % part == 0]
+    hashes, factors = 1 + seed // 17 % 3, [2 + 2 * (seed // 19 % 5)]
+    if seed // 23 % 2:
+        factors.insert(0, 2 + 2 * (seed // 29 % 3))
+    # Fewer than 16 numbers torch draws in another way.
+    each = case["heads"] * size * hashes
+    factors[-1] = max(factors[-1], 2 * -(-16 // each))
+    return dict(attn_layers=kinds, num_hashes=hashes, hash_seed=seed,
+                num_buckets=factors if factors[1:] else factors[0],
+                lsh_attn_chunk_length=fits[seed // 31 % len(fits)],
+                lsh_num_chunks_before=seed // 37 % 2,
+                lsh_num_chunks_after=seed // 41 % 2)
+
+
 def reformer_config(hf, case, keys):
     """Of a model of one or of both sides, with positions on a grid or not,
     which rows of whole blocks have room in."""
     seed, block = case["seed"], (1, 2, 3, 5, 16)[case["seed"] % 5]
     longest, columns = case["positions"] + block, 1 + seed // 5 % 9
-    is_decoder = "LMHead" in case["class"] or (
-        seed % 2 == 0 and "MaskedLM" not in case["class"])
-    first = case["hidden"] // 3 or 1
-    keys.update(max_position_embeddings=longest, is_decoder=is_decoder)
+    is_decoder = sees_before(case)
+    first, size = case["hidden"] // 3 or 1, 1 + seed % 20
+    keys.update(max_position_embeddings=longest, is_decoder=is_decoder,
+                attn_layers=["local"] * case["layers"])
+    if is_hashed(case):
+        keys.update(hash_keys(case, block, size))
     return hf.ReformerConfig(
         hidden_size=case["hidden"], num_attention_heads=case["heads"],
-        attention_head_size=1 + seed % 20, feed_forward_size=case["width"],
+        attention_head_size=size, feed_forward_size=case["width"],
         hidden_act=case["act"], layer_norm_eps=case["eps"],
-        attn_layers=["local"] * case["layers"], local_attn_chunk_length=block,
+        local_attn_chunk_length=block,
         local_num_chunks_before=seed // 7 % 2,
         local_num_chunks_after=0 if is_decoder else seed // 11 % 2,
         axial_pos_embds=case["hidden"] > 1 and case["scale"],

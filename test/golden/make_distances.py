@@ -25,6 +25,7 @@ import transformers as hf
 from safetensors.torch import load_file
 from sentence_transformers.models import Dense, LayerNorm
 
+import hashes
 import make_papers
 import make_sentence
 import make_sound
@@ -174,6 +175,12 @@ def is_by_rows(config):
     return config.model_type == "xlnet" and config.attn_type == "uni"
 
 
+def forward_hashed(model, inputs):
+    """Distances are of what is rounded, and not of other rotations."""
+    with hashes.same_rotations():
+        return reference.forward(model, inputs)
+
+
 def load(name, folder, dtype):
     """The model of a folder, as a function of inputs."""
     if name.startswith("sentence-"):
@@ -188,6 +195,7 @@ def load(name, folder, dtype):
     if model.config.model_type in ("reformer", "xlnet"):
         model = model.to(dtype)  # what is no module's stays f32 otherwise
     run = (make_sound.forward_sound if name.startswith("whisper-")
+           else forward_hashed if model.config.model_type == "reformer"
            else reference.forward)
     if is_by_rows(model.config):
         return lambda inputs: row_by_row(lambda own: run(model, own), inputs)

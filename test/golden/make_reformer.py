@@ -1,7 +1,9 @@
-# The golden models of Reformer, whose layers all see blocks that are near.
+# The golden models of Reformer: layers that see blocks that are near, and
+# layers that hash queries.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import transformers as hf
 
+import hashes
 from inputs import VOCAB, draw_ids
 from reference import build
 from writer import find_greedy, set_generation, write_forward, write_rows
@@ -43,7 +45,34 @@ BOTH_SIDES = (
         1, num_labels=3, local_num_chunks_before=0,
         local_attn_chunk_length=13), ("ragged", "middle", "longest")),
 )
+# An odd number of rows in chunks of 8 and of 6, where near blocks have as many
+# positions, several rounds, one factor and two.
+HASHED = (
+    ("reformer-hashes", hf.ReformerModel, circle(
+        4, attn_layers=["local", "lsh", "lsh", "local"],
+        local_attn_chunk_length=8, lsh_attn_chunk_length=8,
+        lsh_num_chunks_after=1, num_hashes=3, num_buckets=[2, 4],
+        hash_seed=11), ("one", "ragged", "middle", "longest")),
+    ("reformer-hashes-mlm", hf.ReformerForMaskedLM, reformer(
+        2, attn_layers=["lsh", "lsh"], lsh_attn_chunk_length=6,
+        num_hashes=2, num_buckets=10, hash_seed=2026, hidden_size=30,
+        num_attention_heads=2, attention_head_size=33,
+        axial_pos_shape=[8, 9], axial_pos_embds_dim=[13, 17],
+        max_position_embeddings=72), ("ragged", "longest")),
+)
 LONGEST = 52
+
+
+def write_hashed(out):
+    for index, (name, cls, config, cases) in enumerate(HASHED):
+        if not out.wants(name):
+            continue
+        out.save(name, build(cls, config, 1551 + index))
+        model = out.load(cls, name)
+        hashes.settle(lambda attempt: write_rows(
+            out.folder(name), model, cases, 1551 + index + 10 * attempt, 0, 1,
+            LONGEST))
+        out.add(name, cases, [])
 
 
 def write(out):
@@ -68,3 +97,4 @@ def write(out):
             steps = [out.write_step(name, model, "generate-rows", inputs,
                                     "none")]
         out.add(name, cases, steps)
+    write_hashed(out)

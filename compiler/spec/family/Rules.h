@@ -122,6 +122,10 @@ std::optional<spec::Json> lastLayersRule(Instantiator &, const spec::Json &);
 /// {"alias", "default"}: how many layers there are by the types of layer_kinds.
 std::optional<spec::Json> layerCountRule(Instantiator &, const spec::Json &);
 
+/// {"near": anything where layers see near blocks, too}: the "sparse" of
+/// Reformer's layers of hashes.
+std::optional<spec::Json> hashesRule(Instantiator &, const spec::Json &);
+
 /// {"default"}: how wide LFM2's feed-forward parts are.
 std::optional<spec::Json> adjustedWidthRule(Instantiator &, const spec::Json &);
 

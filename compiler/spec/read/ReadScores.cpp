@@ -1,8 +1,10 @@
 // What attention does to its scores beside scaling: slopes of distances, a
 // scale that grows with the length, sinks.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/SpecFields.h"
 #include "compiler/spec/read/SpecReader.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tfc::spec {
@@ -59,7 +61,8 @@ void SpecReader::readSparse(const Json &attn, Attention &attention) {
   if (!json || !json->isObject()) {
     return;
   }
-  bool isLocal = wordOf(*json, "kind", "") == "chunk_local";
+  std::string kind = wordOf(*json, "kind", "");
+  bool isHashed = kind == "lsh", isLocal = kind == "chunk_local" || isHashed;
   Sparse sparse;
   sparse.isLocal = isLocal;
   for (auto [key, number, isOf] : {std::tuple("block", &sparse.block, true),
@@ -80,6 +83,10 @@ void SpecReader::readSparse(const Json &attn, Attention &attention) {
                 " is not supported by this tfc), got " + describe(*given));
     }
   }
+  if (isHashed) {
+    readHashes(attn, *json, sparse, attention);
+    return;
+  }
   if (stack->name != "encoder" && !isLocal) {
     error(json->place, Unsupported,
           "expected \"none\" (block-sparse attention in a decoder is not "
@@ -95,6 +102,111 @@ void SpecReader::readSparse(const Json &attn, Attention &attention) {
   if (model.maxPositions == 0 || model.maxPositions > all) {
     attention.sparse = sparse;
   }
+}
+
+/// Keys are queries divided by their lengths, and which rows are near follows
+/// from the whole sequence: nothing else has a say in scores.
+void SpecReader::readHashes(const Json &attn, const Json &json, Sparse sparse,
+                            Attention &attention) {
+  if (stack->name != "encoder") {
+    error(json.place, Unsupported,
+          "expected no \"lsh\" but in an encoder (of a decoder the rows that a "
+          "hash puts nearby change with each token; not supported by this "
+          "tfc), got an object");
+    return;
+  }
+  for (const auto &[key, value] :
+       std::initializer_list<std::pair<const char *, Json>>{
+           {"rotary", "none"},
+           {"qk_norm", "none"},
+           {"v_norm", "none"},
+           {"values_are_keys", false},
+           {"slopes", "none"},
+           {"log_scale_base", "none"},
+           {"sinks", false},
+           {"relative", "none"},
+           {"gate", "none"},
+           {"clip", "none"},
+           {"inner_norm", "none"},
+           {"scale_by_inverse_layer", false}}) {
+    const Json *given = attn.find(key);
+    if (given && !(*given == value)) {
+      error(given->place, Unsupported,
+            std::string("expected no \"") + key + "\" but " + describe(value) +
+                " (beside hashes it is not supported by this tfc), got " +
+                describe(*given));
+    }
+  }
+  if (attention.positionBias) {
+    error(json.place, Unsupported,
+          "expected \"use_position_bias\" to be false (beside hashes a bias is "
+          "not supported by this tfc), got true");
+  }
+  if (attention.numKvHeads != attention.numHeads && attention.numHeads > 0) {
+    error(attn.find("num_kv_heads")->place, BadKvHeads,
+          "expected " + std::to_string(attention.numHeads) +
+              " (num_heads: keys are queries), got " +
+              std::to_string(attention.numKvHeads));
+  }
+  Hashes hashes;
+  const Json *buckets = json.find("buckets"), *seed = json.find("seed");
+  const Json *count = json.find("hashes");
+  if (!buckets || !seed || !seed->isInteger() || !count ||
+      !count->isInteger()) {
+    return; // it has its diagnostic
+  }
+  hashes.count = count->integer;
+  hashes.seed = seed->integer;
+  int64_t product = 1;
+  for (const Json &factor :
+       buckets->isArray() ? buckets->items : std::vector<Json>{*buckets}) {
+    if (!factor.isInteger() || factor.integer < 2 ||
+        factor.integer > maxBuckets) {
+      return;
+    }
+    product = std::min(product * factor.integer, maxBuckets + 1);
+    hashes.buckets.push_back(factor.integer);
+    if (factor.integer % 2 != 0) {
+      error(factor.place, BadType,
+            "expected an even number (each product has an opposite), got " +
+                std::to_string(factor.integer));
+      return;
+    }
+  }
+  if (hashes.buckets.empty()) {
+    return; // likewise
+  }
+  int64_t columns = attention.numHeads * attention.headDim;
+  int64_t most = maxRotations / std::max<int64_t>(1, columns);
+  if (product > maxBuckets || hashes.width() > most) {
+    error(buckets->place, Unsupported,
+          "expected at most " + std::to_string(maxBuckets) +
+              " buckets, and at most " + std::to_string(most) +
+              " products in all rounds (more are not supported by this tfc), "
+              "got " +
+              std::to_string(hashes.width()) + " products");
+    return;
+  }
+  if (columns > 0 && columns * hashes.width() < 16) {
+    error(buckets->place, Unsupported,
+          "expected at least 16 rotations (fewer are drawn otherwise, which is "
+          "not supported by this tfc), got " +
+              std::to_string(columns * hashes.width()));
+    return;
+  }
+  const Json *multiple = json.find("multiple");
+  hashes.multiple =
+      multiple ? sizeOf(json, "multiple").value_or(sparse.block) : sparse.block;
+  if (hashes.multiple % sparse.block != 0) {
+    error(multiple->place, BadType,
+          "expected a multiple of block (" + std::to_string(sparse.block) +
+              "), got " + std::to_string(hashes.multiple));
+    return;
+  }
+  sparse.isLocal = false;
+  sparse.hashes = std::move(hashes);
+  attention.sparse = std::move(sparse);
+  attention.kBias = false;
 }
 
 void SpecReader::readSlopes(const Json &slopes, Attention &attention) {

@@ -189,6 +189,8 @@ private:
   // ReadScores.cpp
   void readScores(const Json &attn, Attention &attention);
   void readSparse(const Json &attn, Attention &attention);
+  void readHashes(const Json &attn, const Json &json, Sparse sparse,
+                  Attention &attention);
   void readSlopes(const Json &slopes, Attention &attention);
 
   // ReadAttention.cpp

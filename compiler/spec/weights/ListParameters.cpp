@@ -310,7 +310,8 @@ private:
     int64_t heads = attn.numHeads, kvHeads = attn.numKvHeads;
     addHeads(stem + "q", heads, queries, model.hidden, attn.qBias);
     bool hasKeys = !attn.sharedKeys;
-    if (hasKeys) {
+    bool isHashed = attn.sparse && attn.sparse->hashes;
+    if (hasKeys && !isHashed) {
       addHeads(stem + "k", kvHeads, keys, model.hidden, attn.kBias);
     }
     if (hasKeys && !attn.valuesAreKeys) {

@@ -364,7 +364,21 @@ Json writeAttention(const Attention &attn) {
   if (attn.relative) {
     json.set("relative", writeRelativeTerms(attn));
   }
-  if (attn.sparse && attn.sparse->isLocal) {
+  if (attn.sparse && attn.sparse->hashes) {
+    const Hashes &hashes = *attn.sparse->hashes;
+    Json buckets = Json::array();
+    for (int64_t factor : hashes.buckets) {
+      buckets.items.push_back(factor);
+    }
+    json.set("sparse", objectOf({{"kind", "lsh"},
+                                 {"block", attn.sparse->block},
+                                 {"before", attn.sparse->before},
+                                 {"after", attn.sparse->after},
+                                 {"hashes", hashes.count},
+                                 {"buckets", buckets},
+                                 {"seed", hashes.seed},
+                                 {"multiple", hashes.multiple}}));
+  } else if (attn.sparse && attn.sparse->isLocal) {
     json.set("sparse", objectOf({{"kind", "chunk_local"},
                                  {"block", attn.sparse->block},
                                  {"before", attn.sparse->before},

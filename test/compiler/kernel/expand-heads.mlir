@@ -58,6 +58,32 @@ func.func @log_softmax(%x: memref<?x18xf32>, %y: memref<?x18xf32>,
   return
 }
 
+// Buckets, orders, rows.
+// CHECK-LABEL: func.func @hashed
+// CHECK: memref.alloc(%{{.*}}) : memref<?x6xi32>
+// CHECK: memref.alloc(%{{.*}}) : memref<?x6xi32>
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}) =
+// CHECK: math.fma %{{.*}} : vector<2xf32>
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}) =
+// CHECK: memref.store %{{.*}} : memref<?x6xi32>
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}) =
+// CHECK: math.fma %{{.*}} : vector<16xf32>
+// CHECK: math.exp
+// SCALAR-LABEL: func.func @hashed
+// SCALAR-NOT: vector
+// SCALAR: math.exp
+func.func @hashed(%q: memref<?x32xf32>, %k: memref<?x32xf32>,
+                  %v: memref<?x32xf32>, %r: memref<32x9xf32>,
+                  %y: memref<?x32xf32>, %batch: !transformer.batch) {
+  transformer.ragged_hashed %q, %k, %v, %r, %batch heads 2
+    outs(%y : memref<?x32xf32>)
+         {after = 0 : i64, before = 1 : i64, block = 8 : i64,
+          buckets = array<i64: 2, 4>, hashes = 3 : i64, multiple = 16 : i64,
+          scale = 0.5 : f64}
+    : memref<?x32xf32>, memref<?x32xf32>, memref<?x32xf32>, memref<32x9xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @sinks
 // CHECK: scf.parallel (%{{.*}}, %{{.*}}) =
 // CHECK: math.fma %{{.*}} : vector<16xf32>

@@ -168,6 +168,36 @@ TEST_F(CostSheetTest, AttentionCountsPairsLayerByLayer) {
   EXPECT_EQ(sheet.ops[0].work.bytes, rows + cache);
 }
 
+// A sequence of a block is seen as a whole and hashes nothing.
+TEST_F(CostSheetTest, HashesCountBlocksOfAllRounds) {
+  const char *text = R"(
+    func.func @encode(%x: tensor<?x8xf32>, %r: tensor<8x9xf32>,
+                      %batch: !transformer.batch) -> tensor<?x8xf32> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %x, %c0 : tensor<?x8xf32>
+      %e = tensor.empty(%n) : tensor<?x8xf32>
+      %y = transformer.ragged_hashed %x, %x, %x, %r, %batch heads 2
+          outs(%e : tensor<?x8xf32>)
+          {after = 0 : i64, before = 1 : i64, block = 4 : i64,
+           buckets = array<i64: 2, 4>, hashes = 3 : i64, multiple = 4 : i64,
+           scale = 0.5 : f64}
+          : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<8x9xf32>
+          -> tensor<?x8xf32> loc("attn")
+      return %y : tensor<?x8xf32>
+    })";
+  CostSheet hashed = count(text, tokens(5, 11, 11));
+  ASSERT_EQ(hashed.ops.size(), 1U);
+  double scores = 5 * 11 * 2 * (3 * 2 * 4);
+  EXPECT_EQ(hashed.ops[0].work.products,
+            scores * 4 * 4 + 5 * 11 * 2 * (2 * 4 * 9));
+  EXPECT_EQ(hashed.ops[0].work.others, scores * 5);
+  EXPECT_EQ(hashed.ops[0].work.bytes, 4 * (5 * 11 * 8 * 2 + 8 * 9));
+  CostSheet whole = count(text, tokens(5, 4, 4));
+  ASSERT_EQ(whole.ops.size(), 1U);
+  EXPECT_EQ(whole.ops[0].work.products, 5 * 4 * 2 * 4 * (4 * 4));
+  EXPECT_EQ(whole.ops[0].work.others, 5 * 4 * 2 * 4 * 5);
+}
+
 // What a layout pads is neither computed for anybody nor needed.
 TEST_F(CostSheetTest, ProductsCountWithoutPadding) {
   CostSheet sheet = count(R"(

@@ -49,7 +49,10 @@ TEST(Presets, BlocksOfBigBird) {
   EXPECT_EQ(model->maxPositions, 4096);
   const LayerRun &layers = model->stacks().front()->runs.front();
   const auto &attention = std::get<Attention>(layers.sublayers.front().f);
-  EXPECT_EQ(attention.sparse, (Sparse{64, 3}));
+  Sparse sparse;
+  sparse.block = 64;
+  sparse.random = 3;
+  EXPECT_EQ(attention.sparse, sparse);
 }
 
 TEST(Presets, ParametersOfGpt2) {

@@ -92,13 +92,43 @@ INSTANTIATE_TEST_SUITE_P(
             "s.json:51:14: /outputs/label: expected rows of all tokens (of an "
             "encoder with a decoder, taken ones are not supported by this "
             "tfc), got \"cls\" [TFC090]\n"},
-        Case{"HashesUnsupported",
+        Case{"HashesInADecoder",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"sparse\": {\"kind\": \"lsh\", "
+               "\"block\": 2, \"before\": 1, \"after\": 0, \"hashes\": 1, "
+               "\"buckets\": 4, \"seed\": 1}"}},
+             "s.json:12:60: /decoder/layers/block/attn/sparse: expected no "
+             "\"lsh\" but in an encoder (of a decoder the rows that a hash "
+             "puts nearby change with each token; not supported by this tfc), "
+             "got an object [TFC090]\n"},
+        Case{"HashesBesideSlopes",
              encoderSpec,
              {{"\"num_heads\": 4,",
-               "\"num_heads\": 4, \"sparse\": {\"kind\": \"lsh\"},"}},
-             "s.json:20:53: /encoder/layers/block/attn/sparse/kind: expected "
-             "block or chunk_local (lsh is not supported by this tfc), got "
-             "\"lsh\" [TFC090]\n"},
+               "\"num_heads\": 4, \"slopes\": \"alibi\", \"sparse\": "
+               "{\"kind\": \"lsh\", \"block\": 2, \"before\": 1, "
+               "\"after\": 0, \"hashes\": 1, \"buckets\": 4, \"seed\": "
+               "1},"}},
+             "s.json:20:44: /encoder/layers/block/attn/slopes: expected no "
+             "\"slopes\" but \"none\" (beside hashes it is not supported by "
+             "this tfc), got \"alibi\" [TFC090]\n"},
+        Case{"OddBuckets",
+             encoderSpec,
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"sparse\": {\"kind\": \"lsh\", "
+               "\"block\": 2, \"before\": 1, \"after\": 0, \"hashes\": 1, "
+               "\"buckets\": [4, 3], \"seed\": 1},"}},
+             "s.json:20:125: /encoder/layers/block/attn/sparse/buckets/1: "
+             "expected an even number (each product has an opposite), got 3 "
+             "[TFC004]\n"},
+        Case{"MultipleOfNoBlock",
+             encoderSpec,
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"sparse\": {\"kind\": \"lsh\", "
+               "\"block\": 2, \"before\": 1, \"after\": 0, \"hashes\": 1, "
+               "\"buckets\": 4, \"seed\": 1, \"multiple\": 3},"}},
+             "s.json:20:147: /encoder/layers/block/attn/sparse/multiple: "
+             "expected a multiple of block (2), got 3 [TFC004]\n"},
         Case{"LocalBlocksAhead",
              decoderSpec,
              {{"\"causal\": true",
