@@ -387,7 +387,8 @@ TEST(Rules, KindsThatListsName) {
             "not list, got others");
   EXPECT_EQ(made(hole, R"({"full": [4, 2]})"),
             "config.json:1:1: /states: expected a list of layers, got another "
-            "value");
+            "value\nconfig.json:1:1: /states: expected the layers that "
+            "\"full\" does not list, got others");
   EXPECT_EQ(made(hole, R"({"full": ["a"], "states": [1, 2, 3, 4]})"),
             "config.json:1:10: /full: expected a list of layers, got another "
             "value");
