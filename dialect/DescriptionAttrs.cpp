@@ -92,7 +92,8 @@ LogicalResult RoleAttr::verify(EmitError emitError, RoleKind kind,
 
 LogicalResult ProgramAttr::verify(EmitError emitError, StringRef name, int64_t,
                                   StringRef, int64_t packedBytes, Isa isa,
-                                  int64_t kernels, int64_t images) {
+                                  int64_t entries, int64_t kernels,
+                                  int64_t images) {
   // program_c1
   if (name.empty()) {
     return emitError() << "expected a name of the program, got none";
@@ -101,6 +102,10 @@ LogicalResult ProgramAttr::verify(EmitError emitError, StringRef name, int64_t,
   if (packedBytes < 0) {
     return emitError() << "expected packed_bytes of at least 0, got "
                        << packedBytes;
+  }
+  // program_c4
+  if (entries < 0 || entries > std::numeric_limits<int32_t>::max()) {
+    return emitError() << "expected entries in [0, 2^31), got " << entries;
   }
   // program_c3
   int64_t most = isa == Isa::Cuda ? std::numeric_limits<int32_t>::max() : 0;
@@ -214,6 +219,7 @@ TransformerDialect::verifyOperationAttribute(Operation *op,
       {kPackedBytesAttrName, is<IntegerAttr>, "an integer"},
       {kLayersOfAttrName, is<FlatSymbolRefAttr>, "the symbol of an entry"},
       {kRoleAttrName, is<RoleAttr>, "a #transformer.role"},
+      {kPrepareAttrName, is<UnitAttr>, "a unit"},
       {kKeptWideAttrName, is<UnitAttr>, "a unit"},
       {kCheckedAttrName, is<UnitAttr>, "a unit"},
       {kKeptByteAttrName, is<UnitAttr>, "a unit"},

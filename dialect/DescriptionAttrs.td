@@ -122,12 +122,13 @@ def Transformer_ProgramAttr
   let description = [{
     Its name, what it needs of the machine (the bits of TFC_FEATURE_*, of which
     the last one is a number's sign), and layout and size
-    of its packed weights. A program that is not of x86-64 says its `isa`, and one
-    of a device how many `kernels` it has, in how many `images`.
+    of its packed weights. It says how many `entries` it has where that is not
+    one: programs of one library may differ in that. A program that is not of
+    x86-64 says its `isa`, and one of a device how many `kernels` it has, in how many `images`.
 
     ```mlir
     #transformer.program<"x86-64-v3", features = 3, layout = "f32-rows",
-                         packed_bytes = 640>
+                         packed_bytes = 640, entries = 2>
     #transformer.program<"armv8-a", features = 0, layout = "f32-rows",
                          packed_bytes = 640, isa = aarch64>
     #transformer.program<"sm_80", features = 80, layout = "f32-rows",
@@ -139,15 +140,17 @@ def Transformer_ProgramAttr
     * C1. there is a name.
     * C2. packed_bytes is at least 0.
     * C3. kernels and images are in [0, 2^31), and 0 where isa is not cuda.
+    * C4. entries are in [0, 2^31).
   }];
   let parameters = (ins StringRefParameter<>:$name, "int64_t":$features,
                         StringRefParameter<>:$layout, "int64_t":$packed_bytes,
                         Transformer_IsaParameter:$isa,
+                        DefaultValuedParameter<"int64_t", "1">:$entries,
                         DefaultValuedParameter<"int64_t", "0">:$kernels,
                         DefaultValuedParameter<"int64_t", "0">:$images);
   let assemblyFormat =
-      "`<` $name `,` struct($features, $layout, $packed_bytes, $isa, $kernels, "
-      "$images) `>`";
+      "`<` $name `,` struct($features, $layout, $packed_bytes, $isa, $entries, "
+      "$kernels, $images) `>`";
 }
 
 def Transformer_GenerationAttr

@@ -98,6 +98,10 @@ constexpr llvm::StringLiteral kStateAttrName = "transformer.state";
 /// tokens, not only on the positions that an input gives.
 constexpr llvm::StringLiteral kDistancesAttrName = "transformer.distances";
 
+/// Entry function attribute, a unit: it computes weights of weights, for the
+/// host to run once, over those that are packed, before any other entry.
+constexpr llvm::StringLiteral kPrepareAttrName = "transformer.prepare";
+
 /// Entry function attributes once arguments are loads from the step: the
 /// InputAttrs and OutputPortAttrs, in the order of the ports.
 constexpr llvm::StringLiteral kInputsAttrName = "transformer.inputs";

@@ -217,14 +217,23 @@ LogicalResult ParameterOp::verify() {
   }
   // parameter_c5
   int origins = getSource().has_value() + getParts().has_value() +
-                getCompanion().has_value();
+                getCompanion().has_value() + getPrepared();
   if (origins != 1) {
-    return emitOpError() << "expected a source, parts or a companion, got "
+    return emitOpError() << "expected a source, parts or a companion, or to be "
+                            "prepared, got "
                          << origins << " of them";
   }
-  if (failed(getParts()    ? verifyParts(*this)
-             : getSource() ? verifySource(*this, *getSource())
-                           : verifyCompanion(*this, *getCompanion()))) {
+  // parameter_c16
+  if (getPrepared() &&
+      (type.getRank() != 2 || !element.isF32() || getPacked())) {
+    return emitOpError() << "expected a matrix of f32 that is not packed (it "
+                            "is prepared), got "
+                         << type;
+  }
+  if (failed(getParts()       ? verifyParts(*this)
+             : getSource()    ? verifySource(*this, *getSource())
+             : getCompanion() ? verifyCompanion(*this, *getCompanion())
+                              : success())) {
     return failure();
   }
   return verifyPlace(*this);
@@ -328,6 +337,21 @@ SmallVector<ParameterOp> tfc::transformer::listStored(Operation *module) {
   return stored;
 }
 
+/// An index of a layer, constant or not, exactly where there are layers.
+static LogicalResult verifyIndex(Operation *op, ParameterOp parameter,
+                                 Value layer) {
+  // weight_c2, keep_c2
+  if (parameter.getLayers().has_value() != static_cast<bool>(layer)) {
+    return op->emitOpError()
+           << "expected " << (parameter.getLayers() ? "a" : "no")
+           << " layer index (parameter @" << parameter.getSymName()
+           << (parameter.getLayers() ? " has layers)" : " has no layers)");
+  }
+  // weight_c4, keep_c4
+  return layer ? expectLayer(op, layer, *parameter.getLayers(), "parameter")
+               : success();
+}
+
 LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &tables) {
   auto parameter =
       tables.lookupNearestSymbolFrom<ParameterOp>(*this, getNameAttr());
@@ -337,16 +361,7 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &tables) {
                             "with a value of its own, got "
                          << getNameAttr();
   }
-  // weight_c2
-  if (parameter.getLayers().has_value() != static_cast<bool>(getLayer())) {
-    return emitOpError() << "expected " << (parameter.getLayers() ? "a" : "no")
-                         << " layer index (parameter " << getNameAttr()
-                         << (parameter.getLayers() ? " has layers)"
-                                                   : " has no layers)");
-  }
-  // weight_c4
-  if (getLayer() && failed(expectLayer(*this, getLayer(),
-                                       *parameter.getLayers(), "parameter"))) {
+  if (failed(verifyIndex(*this, parameter, getLayer()))) {
     return failure();
   }
   // weight_c3
@@ -357,6 +372,27 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &tables) {
     return emitOpError() << "expected the shape of " << declared
                          << " (parameter " << getNameAttr() << "), got "
                          << type;
+  }
+  return success();
+}
+
+LogicalResult KeepOp::verifySymbolUses(SymbolTableCollection &tables) {
+  auto parameter =
+      tables.lookupNearestSymbolFrom<ParameterOp>(*this, getNameAttr());
+  // keep_c1
+  if (!parameter || !parameter.getPrepared()) {
+    return emitOpError() << "expected the name of a transformer.parameter "
+                            "that is prepared, got "
+                         << getNameAttr();
+  }
+  if (failed(verifyIndex(*this, parameter, getLayer()))) {
+    return failure();
+  }
+  // keep_c3
+  if (getValue().getType() != parameter.getType()) {
+    return emitOpError() << "expected a value of the type "
+                         << parameter.getType() << " (parameter "
+                         << getNameAttr() << "), got " << getValue().getType();
   }
   return success();
 }

@@ -54,6 +54,15 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
              @encoder.layers.attn.v.weight]
     ```
 
+    A parameter that is `prepared` is not stored either: it is computed from the
+    weights, by `transformer.keep`, once when they are loaded. It lies behind
+    them, as it is declared.
+
+    ```mlir
+    transformer.parameter @encoder.layers.attn.relative_k : tensor<64x104xf32>
+      layers 2 prepared
+    ```
+
     Constraints:
     * C1. `layers` is at least 1.
     * C2. rows `first_row + row_step * r` lie inside `stored_rows`, and columns
@@ -61,7 +70,8 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     * C3. `tied_to` names a parameter of the same type and layers that is not
       tied itself.
     * C4. what is `packed` is a matrix.
-    * C5. there is a source, or there are parts, or a companion: one of them.
+    * C5. there is a source, or there are parts, or a companion, or it is
+      prepared: one of them.
     * C6. a part names a parameter that has a source and is not tied to another.
     * C7. a part has the parameter's columns, element type and layers.
     * C8. the rows of the parts are as many as the parameter's.
@@ -77,6 +87,7 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     * C14. there is at least one expert; a parameter of experts has a source, or
       is the companion of one, and is not tied; one of integers has scales of
       groups. A source is `stacked` only of one of experts.
+    * C16. what is prepared is a matrix of f32 that is not packed.
     * C12. an offset is at least 0, and has with it, exactly if there are
       layers, a stride of at least the bytes of one.
   }];
@@ -89,10 +100,11 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
                        OptionalAttr<Transformer_PackedAttr>:$packed,
                        UnitAttr:$rounds,
                        OptionalAttr<I64Attr>:$offset,
-                       OptionalAttr<I64Attr>:$stride);
+                       OptionalAttr<I64Attr>:$stride,
+                       UnitAttr:$prepared);
   let assemblyFormat = [{
     $sym_name `:` $type (`layers` $layers^)? (`experts` $experts^)? (`from` `` $source^)?
-    (`parts` $parts^)? (`companion` `` $companion^)? (`packed` `` $packed^)? (`rounds` $rounds^)?
+    (`parts` $parts^)? (`companion` `` $companion^)? (`prepared` $prepared^)? (`packed` `` $packed^)? (`rounds` $rounds^)?
     (`at` $offset^)? (`stride` $stride^)? attr-dict
   }];
   let extraClassDeclaration = [{
@@ -126,7 +138,8 @@ def Transformer_WeightOp
   let summary = "a weight, of one layer where there is one a layer";
   let description = [{
     `W[layer]`, read-only; those of all experts where the parameter has some. On tensors until bufferization, then a memref into
-    the packed weights.
+    the packed weights. Of a prepared parameter it may be a memref from
+    `tfc-lower-to-linalg` on, which @prepare writes to.
 
     ```mlir
     %w = transformer.weight @encoder.layers.attn.q.weight[%layer]
@@ -144,6 +157,32 @@ def Transformer_WeightOp
       Transformer_Weight, StaticShapeTensorOf<[F32, F16, BF16, I8, I32]>,
       MemRefRankOf<[F32, F16, BF16, I8, I32], [1, 2, 3, 4, 5]>]>:$result);
   let assemblyFormat = "$name (`[` $layer^ `]`)? attr-dict `:` type($result)";
+}
+
+def Transformer_KeepOp
+    : Transformer_Op<"keep", [MemoryEffects<[MemWrite]>,
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "makes a value a weight";
+  let description = [{
+    `W[layer] = value`. In the entry @prepare alone, which the host runs once,
+    over the packed weights, before any other; those read it by
+    `transformer.weight`.
+
+    ```mlir
+    transformer.keep %a, @encoder.layers.attn.relative_k[%layer]
+      : tensor<64x104xf32>
+    ```
+
+    Constraints:
+    * C1. the symbol is a `transformer.parameter` that is prepared.
+    * C2. there is an index exactly if the parameter has layers.
+    * C3. the value has the parameter's type.
+    * C4. a constant index is one of the parameter's layers.
+  }];
+  let arguments = (ins StaticShapeTensorOf<[F32]>:$value,
+                       FlatSymbolRefAttr:$name, Optional<Index>:$layer);
+  let assemblyFormat =
+      "$value `,` $name (`[` $layer^ `]`)? attr-dict `:` type($value)";
 }
 
 #endif // TFC_DIALECT_WEIGHTOPS

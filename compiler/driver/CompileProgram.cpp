@@ -195,6 +195,12 @@ ProgramRecord ProgramCompiler::record() {
                        pipeline.target.programFeatures(),
                        bytes ? static_cast<uint64_t>(bytes.getInt()) : 0,
                        isaOf(pipeline.target.machine)};
+  // An entry has a function that says the bytes of its workspace.
+  record.entries = llvm::count_if(*module->getBody(), [](Operation &op) {
+    auto role =
+        op.getAttrOfType<transformer::RoleAttr>(transformer::kRoleAttrName);
+    return role && role.getKind() == transformer::RoleKind::WorkspaceBytes;
+  });
   for (auto binary : module->getOps<gpu::BinaryOp>()) {
     auto image = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
     record.isa = transformer::Isa::Cuda;
@@ -211,7 +217,8 @@ LogicalResult ProgramCompiler::finish(ArrayRef<ProgramRecord> programs) {
     records.push_back(transformer::ProgramAttr::get(
         &context, each.name, static_cast<int64_t>(each.features), each.layout,
         static_cast<int64_t>(each.packedBytes), each.isa,
-        static_cast<int64_t>(each.kernels), static_cast<int64_t>(each.images)));
+        static_cast<int64_t>(each.entries), static_cast<int64_t>(each.kernels),
+        static_cast<int64_t>(each.images)));
   }
   (*module)->setAttr(transformer::kProgramsAttrName, b.getArrayAttr(records));
   StringRef query = TFC_MODULE_QUERY_SYMBOL;

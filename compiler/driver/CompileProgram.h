@@ -21,6 +21,7 @@ struct ProgramRecord {
   std::string name, layout;
   uint64_t features = 0, packedBytes = 0;
   transformer::Isa isa = transformer::Isa::X86_64;
+  size_t entries = 1;
   /// Of a device: how many kernels, and images of all of them.
   size_t kernels = 0, images = 0;
 };

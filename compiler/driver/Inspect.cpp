@@ -285,6 +285,12 @@ static const char *const kTakeTexts[] = {
 
 static void printEntry(const tfc_entry_v0 &entry, raw_ostream &os) {
   os << "  entry " << entry.name << '\n';
+  if (entry.flags & TFC_ENTRY_PREPARE) {
+    os << "    makes weights of weights, once when they are loaded\n"
+       << "    workspace, 1 worker: "
+       << megabytes(entry.workspace_bytes(0, 0, 0, 1)) << '\n';
+    return;
+  }
   for (uint32_t i = 0; i < entry.n_inputs; ++i) {
     const tfc_port_v0 &port = entry.inputs[i];
     os << "    input " << port.name << ": ";

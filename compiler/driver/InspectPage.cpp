@@ -250,6 +250,9 @@ std::string tfc::drawLibrary(const tfc_module_v0 &module,
                         static_cast<double>(program.packed_bytes));
     for (uint32_t e = 0; e < program.n_entries; ++e) {
       const tfc_entry_v0 &entry = program.entries[e];
+      if (entry.flags & TFC_ENTRY_PREPARE) {
+        continue; // of no tokens
+      }
       std::string name = std::string(program.name) + ", " + entry.name;
       Curve workspace{name, {}};
       for (int64_t count : tokens) {

@@ -67,7 +67,8 @@ Field AbiWriter::strings(ArrayAttr values) {
 /// called and where they are stored is news to those before 5; states, rows in
 /// turn, columns of wider tensors, and caches without values to those before 6,
 /// rows of embeddings, those at first end tokens, and tokens that never come,
-/// to those before 7; tokens that none sees to those before 8.
+/// to those before 7; tokens that none sees to those before 8; weights that
+/// are made of others to those before 9.
 static uint32_t oldestHostOf(ModuleOp module) {
   bool hasStates = llvm::any_of(
       module.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
@@ -81,6 +82,11 @@ static uint32_t oldestHostOf(ModuleOp module) {
              llvm::any_of(inputs.getAsRange<transformer::InputAttr>(), isOne);
     });
   };
+  if (llvm::any_of(*module.getBody(), [](Operation &entry) {
+        return entry.hasAttr(transformer::kPrepareAttrName);
+      })) {
+    return 9;
+  }
   if (hasInput([](transformer::InputAttr input) {
         return input.getFill() == transformer::Fill::Unseen;
       })) {
@@ -240,7 +246,8 @@ void AbiWriter::clean() {
          {transformer::kInputsAttrName, transformer::kOutputsAttrName,
           transformer::kCacheAttrName, transformer::kCrossCacheAttrName,
           transformer::kStateAttrName, transformer::kDistancesAttrName,
-          transformer::kLayersOfAttrName, transformer::kRoleAttrName}) {
+          transformer::kPrepareAttrName, transformer::kLayersOfAttrName,
+          transformer::kRoleAttrName}) {
       function->removeAttr(name);
     }
   }

@@ -159,6 +159,7 @@ FailureOr<Field> EntryWriter::entry(LLVM::LLVMFuncOp function) {
               "step), got both";
   }
   bool hasDistances = function->hasAttr(transformer::kDistancesAttrName);
+  bool prepares = function->hasAttr(transformer::kPrepareAttrName);
   FunctionOpInterface size = transformer::findRole(
       module, transformer::RoleKind::WorkspaceBytes, function.getName());
   if (!outputPorts || !size) {
@@ -181,7 +182,8 @@ FailureOr<Field> EntryWriter::entry(LLVM::LLVMFuncOp function) {
       .set(&tfc_entry_v0::n_caches, caches.size())
       .set(&tfc_entry_v0::caches, tables.array(caches))
       .set(&tfc_entry_v0::query_rows, queryRowsOf(self, cross))
-      .set(&tfc_entry_v0::flags, hasDistances ? TFC_ENTRY_DISTANCES : 0)
+      .set(&tfc_entry_v0::flags, (hasDistances ? TFC_ENTRY_DISTANCES : 0) |
+                                     (prepares ? TFC_ENTRY_PREPARE : 0))
       .set(&tfc_entry_v0::reserved, 0)
       .set(&tfc_entry_v0::workspace_bytes, Field::symbol(size.getName()))
       .set(&tfc_entry_v0::run, Field::symbol(function.getName()))

@@ -30,18 +30,19 @@ SmallVector<Program> tfc::listPrograms(ModuleOp module, const Program &self) {
     all.push_back({record.getName().str(), record.getLayout().str(),
                    static_cast<uint64_t>(record.getFeatures()),
                    static_cast<uint64_t>(record.getPackedBytes()),
-                   record.getIsa(), static_cast<size_t>(record.getKernels()),
+                   record.getIsa(), static_cast<size_t>(record.getEntries()),
+                   static_cast<size_t>(record.getKernels()),
                    static_cast<size_t>(record.getImages()), self.query});
   }
   return all;
 }
 
 /// The tables of another program, by the names that its object shows.
-static ProgramTables findOthers(const Program &other, unsigned numEntries,
-                                ModuleOp module, Tables &tables) {
+static ProgramTables findOthers(const Program &other, ModuleOp module,
+                                Tables &tables) {
   ProgramTables found;
-  found.numEntries = numEntries;
-  if (numEntries != 0) {
+  found.numEntries = static_cast<unsigned>(other.numEntries);
+  if (found.numEntries != 0) {
     found.entries = tables.otherTable(other.symbol("entries"));
   }
   if (other.isDevice()) {
@@ -77,8 +78,7 @@ Field tfc::writePrograms(ArrayRef<Program> all, const Program &self,
     bool isSelf = each.name == self.name;
     Field pack = isSelf ? Field::symbol(findPack(module).getSymName())
                         : tables.otherFunction(each.symbol("pack"));
-    ProgramTables program =
-        isSelf ? own : findOthers(each, own.numEntries, module, tables);
+    ProgramTables program = isSelf ? own : findOthers(each, module, tables);
     const DeviceTables &device = program.device;
     items.push_back(Record<Table>("tfc_program_v0")
                         .set(&Table::name, tables.string(each.name))

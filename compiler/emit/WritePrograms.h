@@ -13,6 +13,7 @@ struct Program {
   std::string name, layout;
   uint64_t features = 0, packedBytes = 0;
   transformer::Isa isa = transformer::Isa::X86_64;
+  size_t numEntries = 1; // those of `self` are counted where they are written
   size_t numKernels = 0, numImages = 0;
   std::string query; // the library's; "" is tfc_module_query
 

@@ -125,7 +125,8 @@ struct OutlineLayersPass : tfc::impl::OutlineLayersPassBase<OutlineLayersPass> {
     for (auto entry : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       bool isEntry = llvm::any_of(entry.getArgumentTypes(),
                                   llvm::IsaPred<transformer::BatchType>);
-      if (!isEntry || transformer::isOfLayers(entry)) {
+      if (!isEntry || transformer::isOfLayers(entry) ||
+          entry->hasAttr(transformer::kPrepareAttrName)) {
         continue;
       }
       auto loops = llvm::to_vector(entry.getOps<scf::ForOp>());

@@ -28,12 +28,58 @@ def OutlineLayersPass : Pass<"tfc-outline-layers", "::mlir::ModuleOp"> {
     ```
 
     The arguments for what the loop carries come first: `tfc-lower-to-linalg`
-    computes results in their place. Entries with one loop stay as they are, and
-    so does rounding.
+    computes results in their place. Entries with one loop stay as they are, as
+    does @prepare, and so does rounding.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
   let statistics = [
     Statistic<"numFunctions", "num-functions", "functions made of loops">];
+}
+
+def PrepareWeightsPass : Pass<"tfc-prepare-weights", "::mlir::ModuleOp"> {
+  let summary = "what layers compute of weights alone is computed once";
+  let description = [{
+    A value of a layer that depends on weights, constants and the layer's number
+    alone, has a product in it and is read by something that does not, is
+    computed in an entry of its own, @prepare, which the host runs once over the
+    packed weights, and is a weight to the step. So are the tables of an
+    attention's terms of distances.
+
+    ```mlir
+    scf.for %i = %c0 to %c12 step %c1 ... {
+      %r = transformer.weight @encoder.relative.weight : tensor<64x104xf32>
+      %w = transformer.weight @encoder.layers.attn.k.weight[%i] : tensor<104x104xf32>
+      %a = transformer.linear %r, %w : tensor<64x104xf32>, tensor<104x104xf32>
+      %y = transformer.attention %q, ... relative_keys %a ...
+    // becomes, with
+    transformer.parameter @encoder.layers.attn.relative_k : tensor<64x104xf32>
+      layers 12 prepared
+    scf.for %i = %c0 to %c12 step %c1 ... {
+      %a = transformer.weight @encoder.layers.attn.relative_k[%i] : tensor<64x104xf32>
+      %y = transformer.attention %q, ... relative_keys %a ...
+
+    func.func @prepare(%rows: tensor<?xi32> {transformer.rows},
+                       %batch: !transformer.batch)
+        attributes {transformer.prepare} {
+      scf.for %i = %c0 to %c12 step %c1 {
+        %r = transformer.weight @encoder.relative.weight : tensor<64x104xf32>
+        %w = transformer.weight @encoder.layers.attn.k.weight[%i] : tensor<104x104xf32>
+        %a = transformer.linear %r, %w : tensor<64x104xf32>, tensor<104x104xf32>
+        transformer.keep %a, @encoder.layers.attn.relative_k[%i] : tensor<64x104xf32>
+      }
+      return
+    }
+    ```
+
+    The first pass, where loops over layers are still in their entries. Kept is
+    f32, as declared, whatever matrices are kept in. Rounding does not change: a
+    row of a product has the same bits in any step.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::scf::SCFDialect", "::tfc::transformer::TransformerDialect"];
+  let statistics = [
+    Statistic<"numPrepared", "num-prepared", "values that became weights">];
 }
 
 def DecomposeFfnPass : Pass<"tfc-decompose-ffn"> {

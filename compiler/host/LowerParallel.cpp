@@ -5,6 +5,8 @@
 #include "compiler/host/OutlineBody.h"
 #include "compiler/kernel/ParallelLoops.h"
 #include "dialect/LayerFunctions.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -98,6 +100,14 @@ struct LowerParallelPass : tfc::impl::LowerParallelPassBase<LowerParallelPass> {
       numShared += group.size() - 1;
       outline(group, frames);
     }
+    // A loop of one item that is known to be one is none, and who runs it is
+    // alone: any worker's memory does.
+    getOperation().walk([](transformer::WorkerOp op) {
+      OpBuilder b(op);
+      op.replaceAllUsesWith(
+          arith::ConstantIndexOp::create(b, op.getLoc(), 0).getResult());
+      op.erase();
+    });
   }
 
   void outline(ArrayRef<scf::ParallelOp> group, Frames &frames) {

@@ -38,10 +38,29 @@ static llvm::DenseMap<Operation *, Target> findParts(ModuleOp module) {
   return targets;
 }
 
+/// What is prepared, and by whom: the program's own code has made its bits.
+static void listPrepared(ModuleOp module, llvm::raw_ostream &stream) {
+  bool isFirst = true;
+  for (auto op : module.getOps<transformer::ParameterOp>()) {
+    if (!op.getPrepared()) {
+      continue;
+    }
+    auto target = module->getAttrOfType<transformer::TargetAttr>(
+        transformer::kTargetAttrName);
+    if (isFirst && target) {
+      stream << "prepared by " << target.getProgram() << '\n';
+    }
+    isFirst = false;
+    stream << op.getSymName() << ' ' << op.getLayers().value_or(1) << ' '
+           << op.getType() << '\n';
+  }
+}
+
 /// The layout's name: what is packed as which type, and a hash of where each
 /// stored parameter of the table goes. It takes in all that `pack` is generated
-/// from, so that no choice of a layout can be forgotten here.
-static std::string nameLayout(transformer::Storage storage,
+/// from, so that no choice of a layout can be forgotten here, and what is
+/// prepared.
+static std::string nameLayout(ModuleOp module, transformer::Storage storage,
                               ArrayRef<transformer::ParameterOp> stored,
                               ArrayRef<Geometry> geometries) {
   std::string text;
@@ -55,6 +74,7 @@ static std::string nameLayout(transformer::Storage storage,
     }
     stream << '\n';
   }
+  listPrepared(module, stream);
   return stringifyStorage(storage).str() + "-" +
          llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
                          /*Width=*/16);
@@ -115,7 +135,7 @@ struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
                     builder.getI64IntegerAttr(next));
     module->setAttr(
         transformer::kPackedLayoutAttrName,
-        builder.getStringAttr(nameLayout(storage, stored, geometries)));
+        builder.getStringAttr(nameLayout(module, storage, stored, geometries)));
     PackBuilder(module, geometries).build();
     numStored += stored.size();
   }

@@ -37,6 +37,9 @@ def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
     transposes a tensor stored `[in, out]`. The rows that a last panel has too
     many are left as the host gives them, zeros.
 
+    One that is prepared has a place like any other, and nothing is copied there:
+    an entry of the program writes it.
+
     A parameter with parts has a place like any other. Its parts have none: what
     is stored of them is copied to their rows of it.
 
@@ -48,7 +51,8 @@ def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
 
     The module attribute `transformer.packed_bytes` holds the size of all,
     `transformer.packed_layout` the layout's name: the type of what is packed
-    and a hash of the place of every stored parameter. Programs of one model
+    and a hash of the place of every stored parameter, and of what is prepared,
+    by the code of which target. Programs of one model
     with equal names read the same bytes.
   }];
   let dependentDialects = [

@@ -380,10 +380,13 @@ FailureOr<SmallVector<Value>> Planner::buildCounts(ImplicitLocOpBuilder &b) {
       countsSequences()
           ? buildSequenceCount(b, argument(transformer::kStepAttrName))
           : arith::ConstantIndexOp::create(b, 0).getResult();
-  SmallVector<Value> counts = {rowsOf(argument(transformer::kInputAttrName)),
-                               rowsOf(argument(transformer::kRowsAttrName)),
-                               sequences,
-                               argument(transformer::kWorkersAttrName)};
+  Value tokens =
+      entry->hasAttr(transformer::kPrepareAttrName)
+          ? arith::ConstantIndexOp::create(b, 0).getResult() // no ports
+          : rowsOf(argument(transformer::kInputAttrName));
+  SmallVector<Value> counts = {
+      tokens, rowsOf(argument(transformer::kRowsAttrName)), sequences,
+      argument(transformer::kWorkersAttrName)};
   if (llvm::is_contained(counts, Value())) {
     return entry.emitOpError() << "expected arguments marked as input, rows "
                                   "and workers (by tfc-bind-weights)";

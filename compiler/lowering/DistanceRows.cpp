@@ -1,10 +1,13 @@
-// Which rows of its tables of distances an attention reads.
+// Which rows of its tables of distances an attention reads, and how many of a
+// table that is kept are computed.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/lowering/DistanceRows.h"
 
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -89,65 +92,14 @@ static int64_t rowsPerDistance(transformer::AttentionOp op) {
 
 namespace {
 
-/// Computes again what tables are made of, in front of their attention, of
-/// fewer rows.
-class TableCutter {
+using Replaced = llvm::SmallSetVector<Operation *, 8>;
+
+/// Computes again what tables are made of, in front of an op, of `count` rows
+/// from `first` on.
+class RowCutter {
 public:
-  TableCutter(transformer::AttentionOp op,
-              llvm::SmallSetVector<Operation *, 8> &replaced)
-      : op(op), sinks(sinksOf(op)), b(op.getLoc(), sinks ? sinks : op),
-        replaced(replaced) {}
-
-  void cut() {
-    findRows();
-    for (MutableOperandRange table :
-         {op.getRelativeKeysMutable(), op.getRelativeQueriesMutable(),
-          op.getRelativeValuesMutable()}) {
-      if (!table.empty()) {
-        table.assign(cut(table[0].get()));
-      }
-    }
-    if (sinks) {
-      OpOperand &table = sinks.getRelativeKeysMutable();
-      table.set(cut(table.get()));
-    }
-  }
-
-private:
-  /// What of the same table comes before the attention, for it alone.
-  static transformer::MemorySinksOp sinksOf(transformer::AttentionOp op) {
-    auto sinks = op.getSinks()
-                     ? op.getSinks().getDefiningOp<transformer::MemorySinksOp>()
-                     : transformer::MemorySinksOp();
-    return sinks && sinks.getRelativeKeys() == op.getRelativeKeys()
-               ? sinks
-               : transformer::MemorySinksOp();
-  }
-
-  /// The rows in the middle that the step's tokens can meet; of those whose
-  /// keys may be of steps before all that are left, in no fewer loops than of
-  /// others.
-  void findRows() {
-    int64_t rows = rowsOfTable(op);
-    Value tokens = tensor::DimOp::create(b, op.getQuery(), 0);
-    Value most = arith::ConstantIndexOp::create(b, rows), met;
-    if (isHalved(op)) {
-      met = arith::AddIOp::create(b, tokens, most);
-    } else {
-      met = arith::MulIOp::create(
-          b, tokens,
-          arith::ConstantIndexOp::create(b, 2 * rowsPerDistance(op)));
-    }
-    // The workspace has a place for `most`: it is the constant of a minimum.
-    count = arith::MinSIOp::create(b, met, most);
-    if (isHalved(op)) {
-      first = b.getIndexAttr(rows - 1);
-      return;
-    }
-    Value others = arith::SubIOp::create(b, most, count);
-    first = Value(arith::DivUIOp::create(b, others,
-                                         arith::ConstantIndexOp::create(b, 2)));
-  }
+  RowCutter(Operation *user, Replaced &replaced)
+      : b(user->getLoc(), user), replaced(replaced) {}
 
   Value cut(Value rows) {
     Value &known = made[rows];
@@ -174,24 +126,118 @@ private:
     return made[rows] = again->getResult(0);
   }
 
-  transformer::AttentionOp op;
-  transformer::MemorySinksOp sinks;
   ImplicitLocOpBuilder b;
-  llvm::SmallSetVector<Operation *, 8> &replaced;
-  llvm::DenseMap<Value, Value> made;
   Value count;
   OpFoldResult first;
+
+private:
+  Replaced &replaced;
+  llvm::DenseMap<Value, Value> made;
+};
+
+/// Cuts the tables of an attention.
+class TableCutter {
+public:
+  TableCutter(transformer::AttentionOp op, Replaced &replaced)
+      : op(op), sinks(sinksOf(op)), rows(sinks ? sinks : op, replaced),
+        b(rows.b) {}
+
+  void cut() {
+    findRows();
+    for (MutableOperandRange table :
+         {op.getRelativeKeysMutable(), op.getRelativeQueriesMutable(),
+          op.getRelativeValuesMutable()}) {
+      if (!table.empty()) {
+        table.assign(rows.cut(table[0].get()));
+      }
+    }
+    if (sinks) {
+      OpOperand &table = sinks.getRelativeKeysMutable();
+      table.set(rows.cut(table.get()));
+    }
+  }
+
+private:
+  /// What of the same table comes before the attention, for it alone.
+  static transformer::MemorySinksOp sinksOf(transformer::AttentionOp op) {
+    auto sinks = op.getSinks()
+                     ? op.getSinks().getDefiningOp<transformer::MemorySinksOp>()
+                     : transformer::MemorySinksOp();
+    return sinks && sinks.getRelativeKeys() == op.getRelativeKeys()
+               ? sinks
+               : transformer::MemorySinksOp();
+  }
+
+  /// The rows in the middle that the step's tokens can meet; of those whose
+  /// keys may be of steps before all that are left, in no fewer loops than of
+  /// others.
+  void findRows() {
+    int64_t all = rowsOfTable(op);
+    Value tokens = tensor::DimOp::create(b, op.getQuery(), 0);
+    Value most = arith::ConstantIndexOp::create(b, all), met;
+    if (isHalved(op)) {
+      met = arith::AddIOp::create(b, tokens, most);
+    } else {
+      met = arith::MulIOp::create(
+          b, tokens,
+          arith::ConstantIndexOp::create(b, 2 * rowsPerDistance(op)));
+    }
+    // The workspace has a place for `most`: it is the constant of a minimum.
+    rows.count = arith::MinSIOp::create(b, met, most);
+    if (isHalved(op)) {
+      rows.first = b.getIndexAttr(all - 1);
+      return;
+    }
+    Value others = arith::SubIOp::create(b, most, rows.count);
+    rows.first = Value(arith::DivUIOp::create(
+        b, others, arith::ConstantIndexOp::create(b, 2)));
+  }
+
+  transformer::AttentionOp op;
+  transformer::MemorySinksOp sinks;
+  RowCutter rows;
+  ImplicitLocOpBuilder &b;
 };
 
 } // namespace
 
+/// What is kept is computed of all rows, by the code that computes a part of
+/// them in a step: as there, how many is known at run time. A step that
+/// prepares wants no rows, so they are the most.
+static void cutKept(ModuleOp module, Replaced &replaced) {
+  llvm::MapVector<std::pair<Block *, int64_t>, SmallVector<transformer::KeepOp>>
+      groups;
+  module.walk([&](transformer::KeepOp op) {
+    auto type = cast<RankedTensorType>(op.getValue().getType());
+    groups[{op->getBlock(), type.getDimSize(0)}].push_back(op);
+  });
+  for (auto &[group, keeps] : groups) {
+    auto entry = keeps.front()->getParentOfType<func::FuncOp>();
+    Value wanted = transformer::findArgument(entry, transformer::kRowsAttrName);
+    if (!wanted) {
+      continue;
+    }
+    RowCutter rows(keeps.front(), replaced);
+    Value most = arith::ConstantIndexOp::create(rows.b, group.second);
+    Value more = arith::AddIOp::create(
+        rows.b, tensor::DimOp::create(rows.b, wanted, 0), most);
+    rows.count = arith::MinSIOp::create(rows.b, more, most);
+    rows.first = rows.b.getIndexAttr(0);
+    for (transformer::KeepOp keep : keeps) {
+      rows.b.setInsertionPoint(keep);
+      keep.getValueMutable().assign(rows.cut(keep.getValue()));
+    }
+  }
+}
+
 void tfc::cutTables(ModuleOp module) {
-  llvm::SmallSetVector<Operation *, 8> replaced;
+  Replaced replaced;
   module.walk([&](transformer::AttentionOp op) {
     if (op.getSpan() && (op.getCache().getType().isScratch() || isHalved(op))) {
       TableCutter(op, replaced).cut();
     }
   });
+  cutKept(module, replaced);
   // Users are behind what they use, and in the list, too.
   for (bool isChanged = true; isChanged;) {
     isChanged = false;

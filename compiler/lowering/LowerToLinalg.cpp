@@ -158,6 +158,34 @@ static LogicalResult lowerOutput(transformer::OutputOp op, bool panels) {
   return success();
 }
 
+/// keep %x, @w[%layer] -> %x into the packed weights
+static void lowerKeep(transformer::KeepOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto parameter =
+      SymbolTable::lookupNearestSymbolFrom<transformer::ParameterOp>(
+          op, op.getNameAttr());
+  RankedTensorType declared = parameter.getTensorType();
+  // Rows are counted at run time; of those there are always as many.
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  // In front of what is computed there.
+  Operation *layer = op.getLayer() ? op.getLayer().getDefiningOp() : nullptr;
+  if (layer && layer->getBlock() == op->getBlock()) {
+    b.setInsertionPointAfter(layer);
+  } else {
+    b.setInsertionPointToStart(op->getBlock());
+  }
+  Value place = transformer::WeightOp::create(
+      b, MemRefType::get(declared.getShape(), declared.getElementType()),
+      op.getNameAttr(), op.getLayer());
+  auto rows = MemRefType::get(type.getShape(), type.getElementType());
+  if (place.getType() != rows) {
+    place = memref::CastOp::create(b, rows, place);
+  }
+  b.setInsertionPoint(op);
+  storeOutput(b, op.getValue(), place);
+  op.erase();
+}
+
 /// Whether kernels of rows do a product: rows of f32 or of 16 bits, whole times
 /// `multiple` elements of the latter long, and a matrix of the same, or of
 /// integers beside 16 bits.
@@ -472,6 +500,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     if (failed(eraseUnread(getOperation()))) {
       return signalPassFailure();
     }
+    getOperation().walk([](transformer::KeepOp op) { lowerKeep(op); });
     // Ports are in the order of the entry's own outputs, not of those in loops.
     SmallVector<transformer::OutputOp> outputs, inLoops;
     getOperation().walk([&](transformer::OutputOp op) {

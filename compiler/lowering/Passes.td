@@ -21,6 +21,9 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
     }
     ```
 
+    What an entry `keep`s is written likewise, to the place that its parameter
+    has among the packed weights, which is a `weight` of a memref type.
+
     Afterwards only `parameter`, `weight`, `cache_write`, `paged_attention` and
     `tap` are left of the dialect. An op that is the last user of its input
     takes it as its destination, so that bufferization works in place. A slice

@@ -97,6 +97,7 @@ const Road tfc::cpuPlainRoad = {"none", TargetKind::Cpu, OptLevel::None,
 //===----------------------------------------------------------------------===//
 
 static void buildFused(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createPrepareWeightsPass());
   pm.addPass(createOutlineLayersPass());
   fuse(pm);
   bool hasFactors = options.target.multiplies == Factors::BF16;

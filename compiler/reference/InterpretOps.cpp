@@ -185,6 +185,19 @@ Interpreter::storedElementsOf(ParameterOp parameter, int64_t layer) {
   return elements;
 }
 
+LogicalResult Interpreter::runOp(KeepOp keep) {
+  auto parameter = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(
+      keep, keep.getNameAttr());
+  if (!parameter) {
+    return keep.emitError()
+           << "expected a parameter named " << keep.getNameAttr();
+  }
+  Datum value = values[keep.getValue()];
+  prepared[{parameter, keep.getLayer() ? index(keep.getLayer()) : 0}] =
+      std::move(value);
+  return success();
+}
+
 LogicalResult Interpreter::runOp(WeightOp weight) {
   auto parameter = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(
       weight, weight.getNameAttr());
@@ -197,6 +210,15 @@ LogicalResult Interpreter::runOp(WeightOp weight) {
   if (layer < 0 || layer >= layers) {
     return weight.emitError() << "expected a layer in [0, " << layers << ") of "
                               << weight.getNameAttr() << ", got " << layer;
+  }
+  if (parameter.getPrepared()) {
+    auto made = prepared.find({parameter, layer});
+    if (made == prepared.end()) {
+      return weight.emitError() << "expected an entry that prepares "
+                                << weight.getNameAttr() << ", got none";
+    }
+    set(weight, made->second);
+    return success();
   }
   FailureOr<std::vector<double>> elements = elementsOf(parameter, layer);
   if (failed(elements)) {
@@ -543,9 +565,10 @@ LogicalResult Interpreter::runOp(Operation &op) {
   };
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<scf::ForOp, func::CallOp, arith::ConstantOp, OutputOp, TapOp,
-            WeightOp, EmbeddingOp, GivenRowsOp, GatherRowsOp, PoolRowsOp,
-            PerLayerOp, PairRowsOp, WeighRowsOp, LogSoftmaxOp, MemorySinksOp,
-            HashedAttentionOp, RotaryOp, AttentionOp, CrossAttentionOp,
+            WeightOp, KeepOp, EmbeddingOp, GivenRowsOp, GatherRowsOp,
+            PoolRowsOp, PerLayerOp, PairRowsOp, WeighRowsOp, LogSoftmaxOp,
+            MemorySinksOp, HashedAttentionOp, RotaryOp, AttentionOp,
+            CrossAttentionOp,
             CacheWriteOp, RouteOp, ScaleExpertsOp, ExpertsOp, GroupByOp,
             ExpertLinearOp, CombineOp, CausalConvOp, RecurrenceOp,
             LatentAttentionOp, SliceColumnsOp>(

@@ -98,6 +98,17 @@ LogicalResult Interpreter::checkSequences() {
   return success();
 }
 
+LogicalResult Interpreter::prepareWeights() {
+  for (auto function :
+       entry->getParentOp()->getRegion(0).getOps<func::FuncOp>()) {
+    if (function->hasAttr(kPrepareAttrName) && !function.isExternal() &&
+        failed(runBlock(function.getBody().front()))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
 //===-- values ------------------------------------------------------------===//
 
 /// To elements of 16 bits; others stay as exact as they are.

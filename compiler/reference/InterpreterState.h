@@ -29,6 +29,7 @@ public:
 
   mlir::FailureOr<Outputs> run() {
     if (mlir::failed(bindArguments()) || mlir::failed(checkSequences()) ||
+        mlir::failed(prepareWeights()) ||
         mlir::failed(runBlock(entry.getBody().front()))) {
       return mlir::failure();
     }
@@ -42,6 +43,8 @@ private:
   mlir::LogicalResult bindGiven(mlir::BlockArgument argument,
                                 transformer::InputAttr input);
   mlir::LogicalResult checkSequences();
+  /// Runs the entry that makes weights of weights, where there is one.
+  mlir::LogicalResult prepareWeights();
 
   mlir::LogicalResult runBlock(mlir::Block &block);
   mlir::LogicalResult runOp(mlir::Operation &op);
@@ -51,6 +54,7 @@ private:
   mlir::LogicalResult runOp(transformer::OutputOp output);
   mlir::LogicalResult runOp(transformer::TapOp tapOp);
   mlir::LogicalResult runOp(transformer::WeightOp weight);
+  mlir::LogicalResult runOp(transformer::KeepOp keep);
   mlir::LogicalResult runOp(transformer::PerLayerOp op);
   mlir::LogicalResult runOp(transformer::RotaryOp op);
   mlir::LogicalResult runOp(transformer::EmbeddingOp op);
@@ -122,6 +126,8 @@ private:
   int64_t numAttentions[2] = {0, 0}; // so far; [1]: across stacks
   int64_t tokens = -1;               // until the first input says how many
   mlir::DenseMap<mlir::Value, Datum> values;
+  /// Weights that are prepared: of a parameter and a layer.
+  std::map<std::pair<mlir::Operation *, int64_t>, Datum> prepared;
   Outputs outputs;
 };
 

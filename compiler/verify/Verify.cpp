@@ -27,11 +27,12 @@ static std::string countOutputs(size_t count) {
              : llvm::formatv("{0} outputs without taps agree", count).str();
 }
 
-/// Without functions of layers.
+/// Without functions of layers, and without what runs before any step.
 static std::vector<EntryInfo> listEntries(ModuleOp module) {
   std::vector<EntryInfo> entries;
   for (auto entry : module.getOps<func::FuncOp>()) {
-    if (!transformer::isOfLayers(entry)) {
+    if (!transformer::isOfLayers(entry) &&
+        !entry->hasAttr(transformer::kPrepareAttrName)) {
       entries.emplace_back(entry);
     }
   }

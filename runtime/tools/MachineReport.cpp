@@ -57,6 +57,9 @@ MemoryPlan planMemory(const tfc_module_v0 &module,
   plan.stepTokens = std::min(stepPlanned, plan.sequenceTokens);
   for (uint32_t e = 0; e < program.n_entries; ++e) {
     const tfc_entry_v0 &entry = program.entries[e];
+    if (entry.flags & TFC_ENTRY_PREPARE) {
+      continue; // gives its workspace back before there are steps
+    }
     plan.workspace += entry.workspace_bytes(plan.stepTokens, plan.stepTokens, 1,
                                             rt::allowedThreads());
     for (uint32_t c = 0; c < entry.n_caches; ++c) {

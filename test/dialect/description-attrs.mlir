@@ -4,7 +4,7 @@
 
 // CHECK: module attributes {
 // CHECK-SAME: transformer.model = #transformer.model<"a \22name\22", kind = encoder_decoder, spec = "{\0A}", max_positions = 64, pad = 0, bos = 1, decoder_start = 2, eos = [8, 9], prefixes = ["model.", ""], aliases = ["gamma", "weight"], generation = <forced_bos = -1, forced_eos = 3, min_length = 1, max_length = 2, no_repeat_ngram = 4, num_beams = 5, early_stopping = never, do_sample = true, top_k = 6, temperature = 0.69999999999999996 : f64, top_p = 1.000000e+00 : f64, min_p = 0.000000e+00 : f64, length_penalty = 1.000000e+00 : f64, repetition_penalty = 1.000000e+00 : f64, suppress = [3, 5], begin_suppress = [7]>>
-// CHECK-SAME: transformer.programs = [#transformer.program<"x86-64-v3", features = 3, layout = "f32-rows", packed_bytes = 640>, #transformer.program<"armv8-a", features = 0, layout = "f32-rows", packed_bytes = 640, isa = aarch64>, #transformer.program<"sm_80", features = 80, layout = "f32-rows", packed_bytes = 640, isa = cuda, kernels = 12, images = 2>]
+// CHECK-SAME: transformer.programs = [#transformer.program<"x86-64-v3", features = 3, layout = "f32-rows", packed_bytes = 640, entries = 2>, #transformer.program<"armv8-a", features = 0, layout = "f32-rows", packed_bytes = 640, isa = aarch64>, #transformer.program<"sm_80", features = 80, layout = "f32-rows", packed_bytes = 640, isa = cuda, kernels = 12, images = 2>]
 module attributes {
   transformer.model = #transformer.model<
     "a \"name\"", kind = encoder_decoder, spec = "{\n}", max_positions = 64,
@@ -19,7 +19,7 @@ module attributes {
                   begin_suppress = [7]>>,
   transformer.programs = [
     #transformer.program<"x86-64-v3", features = 3, layout = "f32-rows",
-                         packed_bytes = 640>,
+                         packed_bytes = 640, entries = 2>,
     #transformer.program<"armv8-a", features = 0, layout = "f32-rows",
                          packed_bytes = 640, isa = aarch64>,
     #transformer.program<"sm_80", features = 80, layout = "f32-rows",

@@ -58,6 +58,11 @@ func.func private @program_c3_of_a_device() attributes {test = #transformer.prog
 
 // -----
 
+// expected-error @below {{expected entries in [0, 2^31), got -1}}
+func.func private @program_c4_entries() attributes {test = #transformer.program<"p", features = 3, layout = "rows", packed_bytes = 64, entries = -1>}
+
+// -----
+
 // expected-error @below {{expected packed_bytes of at least 0, got -64}}
 func.func private @program_c2_packed_bytes() attributes {test = #transformer.program<"p", features = 3, layout = "rows", packed_bytes = -64>}
 

@@ -45,13 +45,13 @@ transformer.parameter @parameter_c4_vector : tensor<8xf32>
 
 // -----
 
-// expected-error @below {{expected a source, parts or a companion, got 0 of them}}
+// expected-error @below {{expected a source, parts or a companion, or to be prepared, got 0 of them}}
 transformer.parameter @parameter_c5_neither : tensor<8x4xf32>
 
 // -----
 
 transformer.parameter @k : tensor<8x4xf32> from <["k"], stored_rows = 8>
-// expected-error @below {{expected a source, parts or a companion, got 2 of them}}
+// expected-error @below {{expected a source, parts or a companion, or to be prepared, got 2 of them}}
 transformer.parameter @parameter_c5_both : tensor<8x4xf32>
   from <["w"], stored_rows = 8> parts [@k]
 
@@ -354,3 +354,77 @@ transformer.parameter @parameter_c13_zeros_of : tensor<8x2xi32> companion<zeros 
 
 // expected-error @below {{expected an even word of a matrix of i4 (two columns are a byte), got 1}}
 transformer.parameter @parameter_c15_word : tensor<8x64xi4> from <["w"], stored_rows = 8> packed<panel = 4>
+
+// -----
+
+// expected-error @below {{expected a source, parts or a companion, or to be prepared, got 2 of them}}
+transformer.parameter @parameter_c5_prepared : tensor<8x4xf32> from <["w"], stored_rows = 8> prepared
+
+// -----
+
+// expected-error @below {{expected a matrix of f32 that is not packed (it is prepared), got 'tensor<8xf32>'}}
+transformer.parameter @parameter_c16_vector : tensor<8xf32> prepared
+
+// -----
+
+// expected-error @below {{expected a matrix of f32 that is not packed (it is prepared), got 'tensor<8x4xbf16>'}}
+transformer.parameter @parameter_c16_element : tensor<8x4xbf16> prepared
+
+// -----
+
+// expected-error @below {{expected a matrix of f32 that is not packed (it is prepared), got 'tensor<8x4xf32>'}}
+transformer.parameter @parameter_c16_packed : tensor<8x4xf32> prepared packed<panel = 16>
+
+// -----
+
+transformer.parameter @w : tensor<8x4xf32> from <["w"], stored_rows = 8>
+func.func @keep_c1_stored(%x: tensor<8x4xf32>) {
+  // expected-error @below {{expected the name of a transformer.parameter that is prepared, got @w}}
+  transformer.keep %x, @w : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @keep_c1_nothing(%x: tensor<8x4xf32>) {
+  // expected-error @below {{expected the name of a transformer.parameter that is prepared, got @w}}
+  transformer.keep %x, @w : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+transformer.parameter @w : tensor<8x4xf32> layers 2 prepared
+func.func @keep_c2_no_index(%x: tensor<8x4xf32>) {
+  // expected-error @below {{expected a layer index (parameter @w has layers)}}
+  transformer.keep %x, @w : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+transformer.parameter @w : tensor<8x4xf32> prepared
+func.func @keep_c2_index(%x: tensor<8x4xf32>, %i: index) {
+  // expected-error @below {{expected no layer index (parameter @w has no layers)}}
+  transformer.keep %x, @w[%i] : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+transformer.parameter @w : tensor<8x4xf32> prepared
+func.func @keep_c3_type(%x: tensor<4x8xf32>) {
+  // expected-error @below {{expected a value of the type 'tensor<8x4xf32>' (parameter @w), got 'tensor<4x8xf32>'}}
+  transformer.keep %x, @w : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+transformer.parameter @w : tensor<8x4xf32> layers 2 prepared
+func.func @keep_c4_layer(%x: tensor<8x4xf32>) {
+  %c2 = arith.constant 2 : index
+  // expected-error @below {{expected a layer in [0, 2) (layers of the parameter), got 2}}
+  transformer.keep %x, @w[%c2] : tensor<8x4xf32>
+  return
+}

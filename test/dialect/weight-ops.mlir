@@ -32,6 +32,12 @@ transformer.parameter @v : tensor<5x4xf32> layers 2
 transformer.parameter @k_v : tensor<8x4xf32> layers 2 parts [@k, @v]
   packed<panel = 16> at 64 stride 256
 
+// CHECK: transformer.parameter @prepared : tensor<8x4xf32> layers 2 prepared at 64 stride 128
+transformer.parameter @prepared : tensor<8x4xf32> layers 2 prepared
+  at 64 stride 128
+// CHECK: transformer.parameter @prepared.once : tensor<8x4xf32> prepared
+transformer.parameter @prepared.once : tensor<8x4xf32> prepared
+
 // CHECK: transformer.parameter @words : tensor<8x4xbf16> from<["w"], stored_rows = 8> packed<panel = 16, word = 2> rounds
 transformer.parameter @words : tensor<8x4xbf16>
   from <["w"], stored_rows = 8> packed<panel = 16, word = 2> rounds
@@ -51,6 +57,16 @@ func.func @weight(%layer: index) {
   %1 = transformer.weight @attn.k.weight[%layer] : tensor<104x104xf32>
   // CHECK: transformer.weight @decoder.bias : memref<97xf32>
   %2 = transformer.weight @decoder.bias : memref<97xf32>
+  return
+}
+
+// CHECK-LABEL: @keep
+// CHECK-SAME: %[[X:.*]]: tensor<8x4xf32>, %[[LAYER:.*]]: index
+func.func @keep(%x: tensor<8x4xf32>, %layer: index) {
+  // CHECK: transformer.keep %[[X]], @prepared[%[[LAYER]]] : tensor<8x4xf32>
+  transformer.keep %x, @prepared[%layer] : tensor<8x4xf32>
+  // CHECK: transformer.keep %[[X]], @prepared.once : tensor<8x4xf32>
+  transformer.keep %x, @prepared.once : tensor<8x4xf32>
   return
 }
 

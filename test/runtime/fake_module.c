@@ -64,6 +64,11 @@
 #ifndef FAKE_OVERRUN
 #define FAKE_OVERRUN 0
 #endif
+/* Not 0: its encoder's scales are packed with the other sign, which "prepare"
+ * turns around; 2: that fails instead, 3: it writes beyond its workspace. */
+#ifndef FAKE_PREPARE
+#define FAKE_PREPARE 0
+#endif
 /* What its entry returns. */
 #ifndef FAKE_STATUS
 #define FAKE_STATUS 0
@@ -192,7 +197,9 @@ static int32_t pack_weight(const tfc_pack_v0 *pack) {
       int64_t at = source->flags & TFC_SOURCE_IN_OUT
                        ? col * source->stored_rows + stored
                        : stored * weight->cols + col;
-      to[row * weight->cols + col] = load(pack, at);
+      float value = load(pack, at);
+      int turns = FAKE_PREPARE && packedAt[pack->weight] == SCALE;
+      to[row * weight->cols + col] = turns ? -value : value;
     }
   }
   return 0;
@@ -286,6 +293,19 @@ static const Entry encoder[] = {
     ELEMENT("encode", N_INPUTS, 3, 1, TILE, FAKE_FLAGS, 0, &inputs->known,
             &outputs->known, &scratch->known, workspace_bytes, run_encode),
 };
+#if FAKE_PREPARE
+static int32_t run_prepare(const tfc_step_v0 *step);
+static uint64_t prepare_bytes(int64_t tokens, int64_t rows, int64_t sequences,
+                              int64_t workers) {
+  return (uint64_t)(tokens + rows + sequences + workers) * sizeof(float);
+}
+static const Entry preparer[] = {
+    ELEMENT("encode", N_INPUTS, 3, 1, TILE, FAKE_FLAGS, 0, &inputs->known,
+            &outputs->known, &scratch->known, workspace_bytes, run_encode),
+    ELEMENT("prepare", 0, 0, 0, 1, TFC_ENTRY_PREPARE, 0, 0, 0, 0, prepare_bytes,
+            run_prepare),
+};
+#endif
 static const Entry decoder[] = {
     ELEMENT("step", N_INPUTS, 3, 1, TILE, FAKE_FLAGS, 0, &inputs->known,
             &outputs->known, &kept->known, workspace_bytes, run_step),
@@ -297,8 +317,13 @@ static const Entry pair[] = {
     ELEMENT("step", 2, 3, 2, TILE, FAKE_FLAGS, 0, &target_inputs->known,
             &outputs->known, &kept->known, workspace_bytes, run_step),
 };
+#if FAKE_PREPARE
+#define ENTRIES preparer
+enum { N_ENTRIES = 2 };
+#else
 #define ENTRIES (IS_PAIR ? pair : HAS_DECODER ? decoder : encoder)
 enum { N_ENTRIES = IS_PAIR ? 2 : 1 };
+#endif
 
 static int32_t run(const tfc_step_v0 *step, const tfc_entry_v0 *entry,
                    int is_causal) {
@@ -354,6 +379,38 @@ static int32_t run_encode(const tfc_step_v0 *step) {
 static int32_t run_step(const tfc_step_v0 *step) {
   return run(step, IS_PAIR ? &pair[1].known : &decoder[0].known, 1);
 }
+
+#if FAKE_PREPARE
+static void turn(void *arg, int64_t begin, int64_t end, uint32_t worker) {
+  const tfc_step_v0 *step = (const tfc_step_v0 *)arg;
+  float *packed = (float *)(uintptr_t)step->weights;
+  for (int64_t i = begin; i < end; ++i) {
+    packed[SCALE + i] = -packed[SCALE + i];
+  }
+  ((float *)step->workspace)[worker] = (float)begin;
+}
+
+/* A step of nothing, with all that an entry may count on. */
+static int32_t run_prepare(const tfc_step_v0 *step) {
+  const tfc_host_v0 *host = step->host;
+  if (step->struct_size < sizeof(tfc_step_v0) ||
+      host->struct_size < sizeof(tfc_host_v0) || host->n_workers < 1 ||
+      step->device_step != step || step->n_tokens || step->n_sequences ||
+      step->n_items || step->n_rows || step->n_head_rows || step->n_adapters ||
+      step->greatest || (uintptr_t)step->weights % 64 ||
+      (uintptr_t)step->workspace % 64) {
+    return 6;
+  }
+  if (FAKE_PREPARE == 2) {
+    return 7;
+  }
+  if (FAKE_PREPARE == 3) {
+    ((float *)step->workspace)[host->n_workers] = 1.0F;
+  }
+  return host->parallel_for(host->ctx, (int64_t)LAYERS * D, turn,
+                            (void *)(uintptr_t)step);
+}
+#endif
 
 /* Of the machine that this is compiled for; its lowest three features. */
 #if defined(__aarch64__)

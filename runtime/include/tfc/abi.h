@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define TFC_ABI_VERSION 8u
+#define TFC_ABI_VERSION 9u
 /* The oldest version of a library that a host of this version runs. */
 #define TFC_ABI_OLDEST 3u
 #define TFC_MODULE_QUERY_SYMBOL "tfc_module_query"
@@ -138,7 +138,7 @@ typedef struct {
  * device_step is a copy of all of them in the device's memory. */
 typedef struct {
   uint64_t struct_size; /* of the host's version of this struct */
-  const void *weights;  /* packed, aligned to 64 bytes */
+  const void *weights;  /* packed, aligned to 64 bytes; "prepare" writes */
   void *workspace;      /* workspace_bytes(...) bytes, aligned to 64 bytes */
   void *const *caches;  /* where block 0 of each of the entry's caches lies */
   const int32_t *block_table;
@@ -238,7 +238,11 @@ enum {
  * takes neighbours of a sequence for neighbours in the caller's row, so the
  * host gives it no sequence from whose middle the attention mask takes tokens.
  */
-enum { TFC_ENTRY_DISTANCES = 1 };
+enum {
+  TFC_ENTRY_DISTANCES = 1,
+  /* Since version 9. Of "prepare": what it writes to are weights. */
+  TFC_ENTRY_PREPARE = 2
+};
 
 enum {
   TFC_PORT_SQUEEZED = 1, /* width 1, and the result drops that axis */
@@ -289,7 +293,13 @@ typedef struct {
  * cross cache (past = 0, cross_count = count, from position 0), and "step"
  * reads them; the geometry of their cross caches is the same. Its outputs have
  * a row a token. Ports: input_ids and position_ids, decoder_input_ids and
- * decoder_position_ids. */
+ * decoder_position_ids.
+ *
+ * Since version 9 a program of the host's memory may have "prepare" as well,
+ * which is TFC_ENTRY_PREPARE and has no ports and no caches. It computes packed
+ * weights that no tensor stores from those that are packed: the host runs it
+ * once when it has packed all of them, with a step of no tokens, before it
+ * saves them and before any other entry. */
 typedef struct {
   const char *name;
   uint32_t n_inputs, n_outputs, n_caches;

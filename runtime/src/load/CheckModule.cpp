@@ -78,6 +78,20 @@ static std::string faultOfCaches(const tfc_entry_v0 &entry) {
   return "";
 }
 
+/// Of one that makes weights of weights: the host has nothing to give it, and
+/// nowhere to look for a result.
+static std::string faultOfPrepare(const tfc_program_v0 &program,
+                                  const tfc_entry_v0 &entry) {
+  return entry.name && std::string_view(entry.name) == "prepare" &&
+                 entry.flags == TFC_ENTRY_PREPARE &&
+                 program.memory == TFC_MEMORY_HOST && entry.workspace_bytes &&
+                 entry.run && entry.n_inputs == 0 && entry.n_outputs == 0 &&
+                 entry.n_caches == 0
+             ? ""
+             : "an entry \"prepare\" without ports and caches, in a program of "
+               "the host's memory";
+}
+
 static std::string faultOfEntry(const tfc_entry_v0 &entry) {
   if (!entry.name || !entry.workspace_bytes || !entry.run ||
       entry.query_rows == 0 || !entry.inputs || !entry.outputs ||
@@ -251,8 +265,20 @@ static std::string faultOfProgram(const tfc_module_v0 &module,
   }
   const tfc_entry_v0 *encode = nullptr, *step = nullptr;
   bool isPair = module.kind == TFC_KIND_ENCODER_DECODER;
+  uint32_t numPrepares = 0;
   for (uint32_t i = 0; i < program.n_entries; ++i) {
     const tfc_entry_v0 &entry = program.entries[i];
+    if (entry.flags & TFC_ENTRY_PREPARE ||
+        (entry.name && std::string_view(entry.name) == "prepare")) {
+      std::string fault = faultOfPrepare(program, entry);
+      if (!fault.empty()) {
+        return fault;
+      }
+      if (++numPrepares > 1) {
+        return "one entry \"prepare\" at most";
+      }
+      continue;
+    }
     std::string fault = faultOfEntry(entry);
     if (!fault.empty()) {
       return fault;

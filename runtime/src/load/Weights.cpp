@@ -3,6 +3,7 @@
 #include "runtime/src/load/Weights.h"
 
 #include "runtime/src/files/quantized/Quantized.h"
+#include "runtime/src/load/Prepare.h"
 #include "runtime/src/memory/Memory.h"
 
 #include <algorithm>
@@ -387,6 +388,9 @@ Result<Mapping> packWeights(const tfc_module_v0 &module,
     }
   }
   Status status = runPack(job, packRange);
+  if (status) {
+    status = prepareWeights(program, packed->data(), loading);
+  }
   if (!status) {
     return std::move(status.error());
   }
@@ -409,6 +413,9 @@ Result<Mapping> packRandomWeights(const tfc_module_v0 &module,
     }
   }
   Status status = runPack(job, packRandomRange);
+  if (status) {
+    status = prepareWeights(program, packed->data(), loading);
+  }
   if (!status) {
     return std::move(status.error());
   }

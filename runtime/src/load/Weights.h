@@ -23,9 +23,10 @@ void releasePages(const Tensor &tensor);
 /// Stored bytes that packing a bound weight reads.
 uint64_t bytesToPack(const tfc_weight_v0 &weight, const Tensor &tensor);
 
-/// Packs bound tensors by ranges of rows, in parallel. (weight, layer) pairs
-/// that no tensor stores are left zero. Errors: Exhausted, Incompatible (what
-/// would be rounded), Internal, Cancelled.
+/// Packs bound tensors by ranges of rows, in parallel, and has the program
+/// prepare what it makes of them. (weight, layer) pairs that no tensor stores
+/// are left zero. Errors: Exhausted, Incompatible (what would be rounded),
+/// Internal, Cancelled, those of prepareWeights.
 Result<Mapping> packWeights(const tfc_module_v0 &module,
                             const tfc_program_v0 &program,
                             const BoundWeights &bound, Loading &loading);

@@ -19,7 +19,7 @@ module attributes {
   transformer.packed_layout = "rows",
   transformer.programs = [
     #transformer.program<"cpu-1", features = 3, layout = "rows", packed_bytes = 640>,
-    #transformer.program<"cpu-2", features = 7, layout = "tiles", packed_bytes = 768>]} {
+    #transformer.program<"cpu-2", features = 7, layout = "tiles", packed_bytes = 768, entries = 2>]} {
 
 transformer.parameter @b : tensor<8xf32> from <["b"], stored_rows = 8> at 0
 
@@ -46,7 +46,7 @@ llvm.func @encode_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // FIRST: @[[TWO:.*]] = private constant {{.*}} c"cpu-2\00"
 // FIRST: @[[TILES:.*]] = private constant {{.*}} c"tiles\00"
 // FIRST: @[[PROGRAMS:.*]] = private constant [2 x {{.*}}] [{{.*}} { ptr @[[ONE]], i32 0, i32 0, i64 3, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[ROWS]], ptr @pack, ptr @[[ENTRIES]], i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null },
-// FIRST-SAME: { ptr @[[TWO]], i32 0, i32 0, i64 7, i32 1, i32 0, i32 1, i32 0, i64 768, ptr @[[TILES]], ptr @cpu_2_pack, ptr @cpu_2_entries, i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null }]
+// FIRST-SAME: { ptr @[[TWO]], i32 0, i32 0, i64 7, i32 1, i32 0, i32 2, i32 0, i64 768, ptr @[[TILES]], ptr @cpu_2_pack, ptr @cpu_2_entries, i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null }]
 // A module of one weight and two programs.
 // FIRST: i32 0, i32 1, i32 2, i32 0, i32 0, i32 0, i64 64, {{.*}} ptr @[[PROGRAMS]], ptr @{{.*}} }]
 // FIRST: declare hidden i32 @cpu_2_pack()

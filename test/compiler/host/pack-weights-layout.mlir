@@ -12,13 +12,21 @@
 // RUN: sed 's/layers 2/layers 3/' %s > layers
 // RUN: sed 's/32x2xf32/16x4xf32/; s/stored_rows = 32/stored_rows = 16/' %s > shape
 // RUN: sed 's/@gain/@bias/' %s > renamed
-// RUN: for variant in plain again alike panel word apart order first-row transposed layers shape renamed; do \
+// RUN: sed 's/^func.func/transformer.parameter @made : tensor<8x4xf32> layers 2 prepared\n&/' %s > prepared
+// RUN: sed 's/8x4xf32> layers 2 prepared/4x8xf32> layers 2 prepared/' prepared > made-shape
+// RUN: sed 's/2 prepared/3 prepared/' prepared > made-layers
+// RUN: sed 's/@made/@done/' prepared > made-name
+// RUN: tfc-opt prepared --tfc-set-target="target=cpu:x86-64-v3" > made-v3
+// RUN: tfc-opt prepared --tfc-set-target="target=cpu:x86-64-v4" > made-v4
+// RUN: tfc-opt plain --tfc-set-target="target=cpu:x86-64-v3" > plain-v3
+// RUN: tfc-opt prepared --tfc-set-target="target=cpu:znver4" > made-znver4
+// RUN: for variant in plain again alike panel word apart order first-row transposed layers shape renamed prepared made-shape made-layers made-name made-v3 made-v4 made-znver4 plain-v3; do \
 // RUN:   tfc-opt $variant --tfc-pack-weights > $variant.mlir || exit 1; \
 // RUN:   sed -n 's/.*packed_layout = "\(f32-[0-9a-f]*\)".*/\1/p' $variant.mlir > $variant.tag; \
 // RUN:   test $(wc -c < $variant.tag) = 21 || exit 1; \
 // RUN: done
-// RUN: cmp plain.tag again.tag && cmp plain.tag alike.tag
-// RUN: test $(cat *.tag | sort -u | wc -l) = 10
+// RUN: cmp plain.tag again.tag && cmp plain.tag alike.tag && cmp plain.tag plain-v3.tag && cmp made-v4.tag made-znver4.tag
+// RUN: test $(cat *.tag | sort -u | wc -l) = 16
 
 transformer.parameter @gain : tensor<32x2xf32>
   from <["kernel"], stored_rows = 32>

@@ -142,3 +142,17 @@ func.func @several_rows_a_token(
 // CHECK-LABEL: @several_rows_a_token_workspace_bytes
 // CHECK: %[[ROW:.*]] = arith.constant 60 : index
 // CHECK: arith.muli %{{.*}}, %[[ROW]]
+
+// Of an entry that prepares weights there are no tokens to count, and no ports.
+// CHECK-LABEL: @prepares
+// CHECK: memref.view %{{.*}}[%{{.*}}][] : memref<?xi8> to memref<16x8xf32>
+func.func @prepares(
+    %rows: !tokens {transformer.rows}, %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) attributes {transformer.prepare} {
+  %table = memref.alloc() : memref<16x8xf32>
+  "test.use"(%table) : (memref<16x8xf32>) -> ()
+  return
+}
+// CHECK-LABEL: @prepares_workspace_bytes
+// CHECK: %[[BYTES:.*]] = arith.constant 512 : index
+// CHECK: return %[[BYTES]]

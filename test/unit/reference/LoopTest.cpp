@@ -51,6 +51,51 @@ TEST(Loop, EachLayerHasItsWeights) {
   EXPECT_EQ(program.run(step).count("hidden"), 0u);
 }
 
+/// What @prepare keeps is there for the step, of each layer its own.
+TEST(Loop, WeightsAreMadeOfWeightsFirst) {
+  std::string text = std::string(kParameters) + R"(
+  transformer.parameter @made : tensor<1x1xf32> layers 3 prepared
+  func.func @prepare(%rows: tensor<?xi32> {transformer.rows},
+                     %batch: !transformer.batch)
+      attributes {transformer.prepare} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    scf.for %i = %c0 to %c3 step %c1 {
+      %w = transformer.weight @w[%i] : tensor<1x1xf32>
+      %f = transformer.linear %w, %w : tensor<1x1xf32>, tensor<1x1xf32>
+      transformer.keep %f, @made[%i] : tensor<1x1xf32>
+    }
+    return
+  })" + Program::step(R"(
+    %c3 = arith.constant 3 : index
+    %table = transformer.weight @table : tensor<2x1xf32>
+    %x = transformer.embedding %ids, %table : tensor<?xi32>, tensor<2x1xf32>
+    %y = scf.for %i = %c0 to %c3 step %c1 iter_args(%h = %x)
+        -> (tensor<?x1xf32>) {
+      %w = transformer.weight @made[%i] : tensor<1x1xf32>
+      %f = transformer.linear %h, %w : tensor<?x1xf32>, tensor<1x1xf32>
+      scf.yield %f : tensor<?x1xf32>
+    }
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<?x1xf32>
+    })");
+  Program program(text);
+  program.weights = {{"table", {{1, 10}}}, {"w", {{1}, {2}, {-3}}}};
+  Step step = tokens(2);
+  step.inputs["ids"] = {1, 0};
+  // x 1 2^2 3^2
+  expectMatrix(program.run(step)["y"], 2, 1, {360, 36});
+  // Nobody makes them.
+  size_t keep = text.find("transformer.keep");
+  Program without(text.erase(keep, text.find('\n', keep) - keep));
+  without.weights = program.weights;
+  EXPECT_EQ(without.run(step).count("y"), 0u);
+  ASSERT_EQ(without.messages.size(), 1u);
+  EXPECT_EQ(without.messages.front(),
+            "expected an entry that prepares @made, got none");
+}
+
 TEST(Loop, WhatATapGivesTakesThePlaceOfAValue) {
   Program program(kParameters + Program::step(R"(
     %table = transformer.weight @table : tensor<2x1xf32>
