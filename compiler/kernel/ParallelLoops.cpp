@@ -76,6 +76,24 @@ static llvm::hash_code hashOf(scf::ParallelOp loop) {
   return hash;
 }
 
+/// Whether all operands of two loops of equal operations are `equivalent`. MLIR
+/// does not ask this of a value that both have in the same place: of two loops,
+/// one of which adds to what the other one reads, it says that they are equal.
+static bool haveSameOperands(scf::ParallelOp a, scf::ParallelOp b,
+                             const llvm::DenseMap<Value, Value> &equivalent) {
+  auto list = [](scf::ParallelOp loop) {
+    SmallVector<Value> operands;
+    loop.getRegion().walk([&](Operation *op) {
+      llvm::append_range(operands, op->getOperands());
+    });
+    return operands;
+  };
+  return llvm::all_of(llvm::zip_equal(list(a), list(b)), [&](auto pair) {
+    auto [x, y] = pair;
+    return equivalent.lookup(x) == y;
+  });
+}
+
 /// Whether one function can be the body of both loops: they do the same to what
 /// they take from outside, constants apart, which must be equal.
 static bool haveSameBody(scf::ParallelOp a, scf::ParallelOp b) {
@@ -103,10 +121,13 @@ static bool haveSameBody(scf::ParallelOp a, scf::ParallelOp b) {
     }
   }
   return OperationEquivalence::isRegionEquivalentTo(
-      &a.getRegion(), &b.getRegion(),
-      [&](Value x, Value y) { return success(equivalent.lookup(x) == y); },
-      [&](Value x, Value y) { equivalent[x] = y; },
-      OperationEquivalence::IgnoreLocations);
+             &a.getRegion(), &b.getRegion(),
+             [&](Value x, Value y) {
+               return success(equivalent.lookup(x) == y);
+             },
+             [&](Value x, Value y) { equivalent[x] = y; },
+             OperationEquivalence::IgnoreLocations) &&
+         haveSameOperands(a, b, equivalent);
 }
 
 std::string tfc::nameOf(ArrayRef<scf::ParallelOp> loops) {
