@@ -568,9 +568,8 @@ LogicalResult Interpreter::runOp(Operation &op) {
             WeightOp, KeepOp, EmbeddingOp, GivenRowsOp, GatherRowsOp,
             PoolRowsOp, PerLayerOp, PairRowsOp, WeighRowsOp, LogSoftmaxOp,
             MemorySinksOp, HashedAttentionOp, RotaryOp, AttentionOp,
-            CrossAttentionOp,
-            CacheWriteOp, RouteOp, ScaleExpertsOp, ExpertsOp, GroupByOp,
-            ExpertLinearOp, CombineOp, CausalConvOp, RecurrenceOp,
+            CrossAttentionOp, CacheWriteOp, RouteOp, ScaleExpertsOp, ExpertsOp,
+            GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp, RecurrenceOp,
             LatentAttentionOp, SliceColumnsOp>(
           [&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(

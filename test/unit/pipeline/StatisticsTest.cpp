@@ -95,6 +95,8 @@ TEST(Statistics, EveryPassOnModulesCounts) {
                 false);
   counter.count("qwen3moe-lm", "x86-64-v3", OptLevel::Full, Storage::F32,
                 false);
+  counter.count("debertav2-new", "x86-64-v3", OptLevel::Full, Storage::F32,
+                false);
   counter.count("llama-tiles", "sm_80", OptLevel::Full, Storage::BF16, false);
   counter.count("gpt2-lm", "sm_80", OptLevel::Full, Storage::F32, false);
   counter.count("qwen35moe-lm", "sm_80", OptLevel::Full, Storage::F32, false);
