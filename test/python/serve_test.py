@@ -232,7 +232,8 @@ class Writers(Stories):
         with self.assertRaises((http.client.HTTPException, OSError)):
             many.request("GET", "/health", headers={
                 f"x-{number}": "a" * 20 for number in range(10000)})
-            self.assertEqual(many.getresponse().status, 400)
+            # 431 where what came first was parsed and is already too much.
+            self.assertIn(many.getresponse().status, (400, 431))
             raise http.client.HTTPException("refused")
         many.close()
         self.test_a_text_goes_on_as_alone()
