@@ -23,12 +23,15 @@ Work tfc::cost::productOf(double rows, double columns, double inner,
 
 llvm::Expected<Machine> tfc::cost::findMachine(llvm::StringRef name) {
   // NVIDIA's data sheets: A100 80GB SXM (its 2.04 TB/s as 2), H100 SXM, H200
-  // SXM; tensor cores without sparsity, f32 on the ordinary units, since
-  // programs of f32 are not rounded to TF32.
+  // SXM, L40S; of the RTX 4090 the white paper of its architecture, of tensor
+  // cores that sum in f32. Tensor cores without sparsity, f32 on the ordinary
+  // units, since programs of f32 are not rounded to TF32.
   static const Machine devices[] = {
       {"a100", 312e12, 19.5e12, 2e12, true, "cuda:sm_80"},
       {"h100", 989.4e12, 66.9e12, 3.35e12, true, "cuda:sm_90"},
       {"h200", 989.4e12, 66.9e12, 4.8e12, true, "cuda:sm_90"},
+      {"l40s", 362.05e12, 91.6e12, 0.864e12, true, "cuda:sm_89"},
+      {"rtx4090", 165.2e12, 82.6e12, 1.008e12, true, "cuda:sm_89"},
   };
   for (const Machine &machine : devices) {
     if (machine.name == name) {
@@ -40,8 +43,8 @@ llvm::Expected<Machine> tfc::cost::findMachine(llvm::StringRef name) {
     double f32 = measureArithmetic();
     return Machine{"cpu", f32, f32, measureBandwidth(), false, ""};
   }
-  return llvm::createStringError("expected --machine a100, h100, h200 or cpu "
-                                 "(this one), got " +
+  return llvm::createStringError("expected --machine a100, h100, h200, l40s, "
+                                 "rtx4090 or cpu (this one), got " +
                                  name);
 }
 

@@ -41,9 +41,9 @@ struct Machine {
   std::string target;
 };
 
-/// "a100", "h100", "h200": as their data sheets say (SXM, dense); "cpu": this
-/// machine, measured, which takes a quarter of a second. The error says what is
-/// expected.
+/// "a100", "h100", "h200", "l40s", "rtx4090": as their data sheets say (dense);
+/// "cpu": this machine, measured, which takes a quarter of a second. The error
+/// says what is expected.
 llvm::Expected<Machine> findMachine(llvm::StringRef name);
 
 /// What the units allow, in seconds.

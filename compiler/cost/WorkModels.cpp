@@ -56,18 +56,28 @@ struct ProductModel : WorkOpInterface::ExternalModel<ProductModel, ProductOp> {
     if (!share) {
       return std::nullopt;
     }
+    if (operand.get() == product.getGroups() ||
+        operand.get() == product.getZeros()) {
+      // Scales are no values between ops, which a device keeps narrower.
+      auto scales = cast<ShapedType>(operand.get().getType());
+      return *share * static_cast<double>(scales.getNumElements()) *
+             scales.getElementTypeBitWidth() / 8;
+    }
     if (operand.get() != product.getPanels()) {
-      std::optional<double> bytes = sizes.bytes(operand.get());
-      bool isOfGroups = operand.get() == product.getGroups() ||
-                        operand.get() == product.getZeros();
-      return bytes && isOfGroups ? *bytes * *share : bytes;
+      return sizes.bytes(operand.get());
     }
     auto inner = cast<ShapedType>(product.getInput().getType()).getDimSize(1);
     auto width = cast<ShapedType>(product.getInit().getType()).getDimSize(1);
     auto panels = cast<ShapedType>(product.getPanels().getType());
     double experts =
         product.getExperts() ? static_cast<double>(panels.getDimSize(0)) : 1;
-    return *share * experts * static_cast<double>(inner) *
+    // A row's words are whole; those of four bits have two steps a byte.
+    int64_t first = product.getExperts() ? 2 : 1;
+    int64_t stored = panels.getDimSize(first);
+    if (panels.getRank() > first + 2) {
+      stored *= panels.getShape().back();
+    }
+    return *share * experts * static_cast<double>(std::min(inner, stored)) *
            static_cast<double>(width) *
            sizes.elementBytes(panels.getElementType());
   }

@@ -317,9 +317,9 @@ struct CommandLine {
             cl::sub(explainCommand),
             cl::cat(category)};
   Text machine{"machine",
-               cl::desc("whose peaks set the time of --step: a100, h100 or "
-                        "h200 by their data sheets, or cpu (default), this "
-                        "machine, measured"),
+               cl::desc("whose peaks set the time of --step: a100, h100, "
+                        "h200, l40s or rtx4090 by their data sheets, or cpu "
+                        "(default), this machine, measured"),
                cl::value_desc("name"),
                cl::sub(inspectCommand),
                cl::sub(explainCommand),

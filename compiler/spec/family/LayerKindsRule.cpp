@@ -142,14 +142,37 @@ static std::vector<int64_t> readLayers(Config &config, const std::string &key,
   return named;
 }
 
+/// Whether each layer is none of those that the key `list` of the table names;
+/// what `rest` names must be the others.
+static std::vector<bool> readList(Instantiator &made, const Json &hole,
+                                  int64_t layers) {
+  std::vector<bool> isKind(size_t(layers), true);
+  const std::string &list = hole.find("list")->text;
+  int64_t first = made.integer(hole, "from", 0, 0, 1);
+  for (int64_t layer : readLayers(made.config, list, first, layers)) {
+    isKind[size_t(layer)] = false;
+  }
+  if (const Json *rest = hole.find("rest")) {
+    std::vector<bool> isNamed(size_t(layers), false);
+    for (int64_t layer : readLayers(made.config, rest->text, first, layers)) {
+      isNamed[size_t(layer)] = true;
+    }
+    if (isNamed != isKind) {
+      made.config.fault(rest->text, "expected the layers that " +
+                                        spec::inQuotes(list) +
+                                        " does not list, got others");
+    }
+  }
+  return isKind;
+}
+
 /// The same where no types are given: all but the last of each `every` (with
 /// `last` also of fewer layers), or number `at` of them, or those that `list`
 /// does not name; without a list none, or with `all` all.
 static std::vector<bool> makeTypes(Instantiator &made, const Json &hole,
                                    int64_t layers) {
-  const Json *all = hole.find("all");
-  std::vector<bool> isKind(size_t(layers), all && all->boolean);
   if (hole.find("every")) {
+    std::vector<bool> isKind(size_t(layers), false);
     int64_t every = made.integer(hole, "every", 1, 1, spec::maxRows);
     int64_t at = made.integer(hole, "at", every - 1, 0, every - 1);
     for (int64_t layer = 0; layer < layers; ++layer) {
@@ -160,28 +183,23 @@ static std::vector<bool> makeTypes(Instantiator &made, const Json &hole,
     }
     return isKind;
   }
-  if (!hasList(made.config, hole)) {
-    return isKind;
+  if (hasList(made.config, hole)) {
+    return readList(made, hole, layers);
   }
-  std::fill(isKind.begin(), isKind.end(), true);
-  int64_t first = made.integer(hole, "from", 0, 0, 1);
-  for (int64_t layer :
-       readLayers(made.config, hole.find("list")->text, first, layers)) {
-    isKind[size_t(layer)] = false;
+  const Json *all = hole.find("all");
+  return std::vector<bool>(size_t(layers), all && all->boolean);
+}
+
+/// A config that has types and a list, as transformers writes both, says the
+/// same twice.
+static void checkList(Instantiator &made, const Json &hole,
+                      const std::string &key, const std::vector<bool> &isKind) {
+  if (!isKind.empty() && hasList(made.config, hole) &&
+      readList(made, hole, int64_t(isKind.size())) != isKind) {
+    made.config.fault(hole.find("list")->text, "expected the layers that " +
+                                                   spec::inQuotes(key) +
+                                                   " says, got others");
   }
-  if (const Json *rest = hole.find("rest")) {
-    std::vector<bool> isNamed(size_t(layers), false);
-    for (int64_t layer : readLayers(made.config, rest->text, first, layers)) {
-      isNamed[size_t(layer)] = true;
-    }
-    if (isNamed != isKind) {
-      made.config.fault(rest->text,
-                        "expected the layers that " +
-                            spec::inQuotes(hole.find("list")->text) +
-                            " does not list, got others");
-    }
-  }
-  return isKind;
 }
 
 std::optional<Json> family::layerKindsRule(Instantiator &made,
@@ -194,6 +212,9 @@ std::optional<Json> family::layerKindsRule(Instantiator &made,
   std::vector<bool> isKind =
       types ? readTypes(made.config, key, *types, layers, kind, other)
             : makeTypes(made, hole, layers);
+  if (types) {
+    checkList(made, hole, key, isKind);
+  }
   bool wanted = !hole.find("of") || isOneOf(*hole.find("of"), kind);
   Json selected = Json::array();
   for (size_t layer = 0; layer < isKind.size(); ++layer) {

@@ -198,6 +198,31 @@ TEST_F(CostSheetTest, HashesCountBlocksOfAllRounds) {
   EXPECT_EQ(whole.ops[0].work.others, 5 * 4 * 2 * 4 * 5);
 }
 
+// Integers of four bits are two a byte, and a group's scale has all its bytes,
+// whatever a device keeps values between ops in.
+TEST_F(CostSheetTest, ProductsOfFourBitsAreHalfBytes) {
+  Step step = tokens(3, 1, 9);
+  step.valueBytes = 2;
+  CostSheet sheet = count(R"(
+    func.func @step(%x: tensor<?x64xf32>, %w: tensor<2x8x16x4xi8>,
+                    %g: tensor<2x2x16xf32>) -> tensor<?x32xf32> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %x, %c0 : tensor<?x64xf32>
+      %e = tensor.empty(%n) : tensor<?x32xf32>
+      %y = transformer.product %x, %w groups(%g) outs(%e)
+          : tensor<?x64xf32>, tensor<2x8x16x4xi8>, tensor<2x2x16xf32>,
+            tensor<?x32xf32> -> tensor<?x32xf32> {
+      ^bb0(%sum: f32):
+        transformer.yield %sum : f32
+      } loc("layer.q")
+      return %y : tensor<?x32xf32>
+    })",
+                          step);
+  ASSERT_EQ(sheet.ops.size(), 1U);
+  EXPECT_EQ(sheet.ops[0].work.bytes,
+            2 * 3 * 64 + 32 * 64 / 2 + 4 * 2 * 32 + 2 * 3 * 32);
+}
+
 // What a layout pads is neither computed for anybody nor needed.
 TEST_F(CostSheetTest, ProductsCountWithoutPadding) {
   CostSheet sheet = count(R"(

@@ -57,5 +57,6 @@ TEST(MachineTest, OthersAreRefused) {
   llvm::Expected<Machine> machine = findMachine("a200");
   ASSERT_FALSE(static_cast<bool>(machine));
   EXPECT_EQ(llvm::toString(machine.takeError()),
-            "expected --machine a100, h100, h200 or cpu (this one), got a200");
+            "expected --machine a100, h100, h200, l40s, rtx4090 or cpu (this "
+            "one), got a200");
 }

@@ -379,9 +379,16 @@ TEST(Rules, KindsThatListsName) {
   EXPECT_EQ(made(hole, R"({"full": [4, 2], "states": [1, 3]})"),
             R"([{"layers": [0, 2], "set": {"x": 1}}])");
   EXPECT_EQ(made(hole, "{}"), R"([{"layers": [0, 1, 3], "set": {"x": 1}}])");
+  EXPECT_EQ(made(hole, R"({"layer_types": ["a", "a", "b", "a"]})"),
+            R"([{"layers": [2], "set": {"x": 1}}])");
+  // Both, as transformers writes them, say the same.
+  EXPECT_EQ(made(hole, R"({"layer_types": ["a", "a", "b", "a"],
+      "full": [4, 2, 1], "states": [3]})"),
+            R"([{"layers": [2], "set": {"x": 1}}])");
   EXPECT_EQ(made(hole, R"({"layer_types": ["a", "a", "b", "a"],
       "full": [4, 2], "states": [1, 3]})"),
-            R"([{"layers": [2], "set": {"x": 1}}])");
+            "config.json:2:15: /full: expected the layers that "
+            "\"layer_types\" says, got others");
   EXPECT_EQ(made(hole, R"({"full": [4, 2], "states": [1, 2]})"),
             "config.json:1:28: /states: expected the layers that \"full\" does "
             "not list, got others");
