@@ -17,6 +17,9 @@ READS = 0.83
 # The same of products of 17 to 64 rows, which read x from the second-level cache
 # as often as the weights from memory: an H200's 32 sequences.
 CROWDED_READS = 0.5
+# The same of matrices of int4, and what is left of the tiles' share below: 4 bits
+# are widened in registers, and sums scaled by groups of 32.
+FOURS_READS, FOURS_TILES = 0.45, 0.5
 # Seconds of a launch, its beginning and end and the gap in front of it: what is
 # left of the tokens of a LLaMA and a GPT-2 XL on an H200 behind their reads.
 LAUNCH = 4.2e-6
@@ -40,6 +43,9 @@ MEASURED = (("mistral-7b", "bf16", 4096, "decode:1x1024", 5.08),
             ("mistral-7b", "bf16", 4096, "decode:32x1024", 8.17),
             ("mistral-7b", "bf16", 4096, "prefill:1x512", 15.39),
             ("mistral-7b", "bf16", 4096, "prefill:1x2048", 55.57),
+            ("mistral-7b", "int4", 4096, "decode:1x1024", 3.33),
+            ("mistral-7b", "int4", 4096, "decode:8x1024", 3.84),
+            ("mistral-7b", "int4", 4096, "prefill:1x512", 28.98),
             ("bert-base", "bf16", 768, "prefill:32x128", 2.99))
 
 
@@ -55,7 +61,10 @@ def calculate(tfc, name, dtype, hidden, step, machine):
     limit = float(re.search(r"^total .* ([\d.]+)$", text, re.M)[1]) / 1e3
     total = launches * LAUNCH
     rows = int(re.search(r"entry \w+: (\d+) tokens", text)[1])
-    weights = CROWDED_READS if 16 < rows <= 64 else READS
+    weights = (FOURS_READS if dtype == "int4" else
+               CROWDED_READS if 16 < rows <= 64 else READS)
+    if dtype == "int4":
+        long, short = long * FOURS_TILES, short * FOURS_TILES
     for path, operations, moved in OP.findall(text):
         is_attention = path.endswith(".attn")
         tiles = attention if is_attention else long if hidden >= LONG else short

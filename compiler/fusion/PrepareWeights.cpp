@@ -71,7 +71,7 @@ private:
     if (!op || op->getNumRegions() != 0 || !isPure(op) || hasStep) {
       return Kind::OfTheStep;
     }
-    auto kind = isa<LinearOp>(op) ? Kind::Product : Kind::Fixed;
+    Kind kind = op->hasTrait<WidensMatrices>() ? Kind::Product : Kind::Fixed;
     for (Value operand : op->getOperands()) {
       Kind own = kindOf(operand);
       if (own == Kind::OfTheStep) {
