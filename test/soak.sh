@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Longer than any test: what is asked for, as often as is asked for. What was run
 # becomes a row of test/ledger.json.
-#   test/soak.sh models 10000 [SEED]   random models, each for many programs
+#   test/soak.sh models 10000 [SEED] [SHARE]
+#                                      random models, each for many programs, or
+#                                      that share of what there is to compare
 #   test/soak.sh mutants 1000 [SEED]   mutants of what passes make
 #   test/soak.sh fuzz 600 [TARGET...]  so many seconds of each fuzzer
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +15,7 @@ python=.venv/bin/python
 
 case "${1:-}" in
 models)
-  seed=${3:+--seed $3}
+  seed=${3:+--seed $3}${4:+ --share $4}
   # shellcheck disable=SC2086
   exec nice -n 10 "$python" -B test/random/run_models.py \
     --tfc "$PWD/$build/bin/tfc" --tfc-run "$PWD/$build/bin/tfc-run" \
