@@ -415,7 +415,7 @@ void GroupBody::emit() {
 
 bool GroupTiles::isKnown(transformer::ProductTileAttr tile,
                          const PanelLayout &layout) {
-  return (WordProduct::isOf(tile) ||
+  return ((WordProduct::isOf(tile) && !WordProduct::isPaired(tile)) ||
           tile.getKind() == transformer::ProductKind::Pairs) &&
          (tile.getLanes() == 16 || tile.getLanes() == 8) &&
          layout.columns == kWordBytes && layout.width % tile.getLanes() == 0;
