@@ -142,10 +142,12 @@ static Strategy armv8(int64_t weightBits) {
   return s;
 }
 
-/// Words of bytes are multiplied by lane, too.
+/// Words of bytes are multiplied by lane, too. Of groups, which have a sum of
+/// floats beside each of integers, four rows go through half of a panel's
+/// columns at a time (docs/rationale/0070).
 static Strategy armv8Dotprod(int64_t weightBits) {
   Strategy s = armv8(weightBits);
-  s.rows = weightBits == 4 ? s.rows : 5;
+  s.rows = weightBits == 4 ? 4 : 5;
   return s;
 }
 
