@@ -299,7 +299,8 @@ def Transformer_ProductKindEnum
         I32EnumAttrCase<"Dot", 1, "dot">,
         I32EnumAttrCase<"Pairs", 2, "pairs">,
         I32EnumAttrCase<"SignedDot", 3, "signed_dot">,
-        I32EnumAttrCase<"LaneFma", 4, "lane_fma">]>;
+        I32EnumAttrCase<"LaneFma", 4, "lane_fma">,
+        I32EnumAttrCase<"SignedMatrix", 5, "signed_matrix">]>;
 
 def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
   let mnemonic = "product_tile";
@@ -316,7 +317,9 @@ def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
       second ones' apart, then both), and numbers below 2^-126 count as zeros,
       as elements, sums and results. Of four bytes, or of two integers of 16
       bits and two bytes, into i32. `signed_dot`: the same of four bytes and
-      four, both with a sign, which is how NEON multiplies them. `pairs`: of
+      four, both with a sign, which is how NEON multiplies them.
+      `signed_matrix`: of two rows and two columns, eight bytes each, all four
+      sums at once; words have eight columns. `pairs`: of
       integers of four bits and bytes, two at a time into 16 bits, and what those
       add up to into i32.
     * `rows`: of a tile; its columns are those of a panel. `lanes`: floats in a

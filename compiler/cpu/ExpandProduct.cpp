@@ -7,6 +7,7 @@
 #include "compiler/cpu/ExpertItems.h"
 #include "compiler/cpu/GroupTiles.h"
 #include "compiler/cpu/ItemTiles.h"
+#include "compiler/cpu/RowPairs.h"
 #include "compiler/cpu/VectorCache.h"
 #include "compiler/kernel/NarrowFloat.h"
 #include "compiler/kernel/StepFields.h"
@@ -76,7 +77,9 @@ private:
   std::optional<AmxTiles> amxTiles;
   int64_t scratchRows; // whose sums a worker keeps
   Value tokens, input, inputRowBytes, weights, scratch, kept;
-  Value offsets, scales, zeros;      // of groups, addresses
+  Value offsets, scales, zeros; // of groups, addresses
+  std::optional<RowPairs> rowPairs;
+  Value pairs;                       // address
   std::optional<AskedColumns> asked; // of a head
 };
 
@@ -125,6 +128,9 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value step,
     return addressOf(memref::AllocOp::create(b, type, workers));
   };
   scratch = scratchOf(scratchRows);
+  if (WordProduct::isPaired(tile)) {
+    rowPairs.emplace(k, transformer::widthOf(op.getInput()));
+  }
   if (tiles && tiles->keeps()) {
     kept = scratchOf(tiles->steps());
   }
@@ -150,6 +156,9 @@ void ProductKernel::emit() {
   Value zero = k.constant(0);
   if (groupTiles) {
     offsets = addressOf(groupTiles->emitOffsets(input, tokens));
+  }
+  if (rowPairs) {
+    pairs = rowPairs->emit(input, inputRowBytes, tokens);
   }
   if (op.getExperts()) {
     ExpertItems experts(k, op.getExperts(), layout.experts, tile.getItem());
@@ -235,6 +244,12 @@ void ProductKernel::emitBlock(const Item &item, Value firstWord) {
                   : k.add(item.sums, k.scale(row, width * kFloatBytes));
     Value x = k.add(item.x, k.scale(firstWord, layout.columns * inputBytes));
     at.x = k.add(x, arith::MulIOp::create(b, row, inputRowBytes));
+    if (rowPairs) {
+      int64_t bytes = rowPairs->rowBytes();
+      Value own = k.add(pairs, k.scale(k.add(item.firstRow, row), bytes));
+      at.pairs = k.add(own, k.scale(firstWord, 2 * RowPairs::kWordBytes));
+      at.pairBytes = 2 * bytes;
+    }
     tiles->call(at);
     k.when(isLast, [&] { emitEpilogue(item, row, at.rows, at.sums); });
   });
@@ -457,7 +472,8 @@ static LogicalResult expand(transformer::ProductOp op, Value step,
            << (isDot
                    ? "expected panels, a multiple of the lanes wide, and rows "
                      "whose words there is an instruction for: two bf16 "
-                     "each with 16 lanes, four i8 each, or two i8 and two "
+                     "each with 16 lanes, four i8 each, or, of an even "
+                     "number of rows and 8 lanes, eight, or two i8 and two "
                      "i16; got "
                    : "expected panels of f32 or f16, a column a word, "
                      "or of bf16 with two, and rows of f32, got ")

@@ -85,6 +85,7 @@ private:
     return group / kBlockColumns * blockWords() * layout.rowBytes();
   }
   Value findRow(Value first, Value bytes, int64_t row);
+  void emitColumns();
   Values emitGroup(Value number, ValueRange floats);
   Values emitBlock(Value block, ArrayRef<Value> places, Values integers);
   SmallVector<WordPart> loadWord(Value block, int64_t word);
@@ -281,7 +282,7 @@ void GroupBody::askAhead(Value base) {
 /// where rows do.
 KernelBuilder::Values GroupBody::emitBlock(Value block, ArrayRef<Value> places,
                                            Values integers) {
-  if (rows >= tile.getAheadRows()) {
+  if (rows >= tile.getAheadRows() && pieces.front().offset == 0) {
     askAhead(block);
   }
   Values pairs[2] = {Values(integers.size()), Values(integers.size())};
@@ -388,11 +389,27 @@ void GroupBody::takeOff(Value ownZeros, ArrayRef<Value> rowSums,
   }
 }
 
+/// Where instructions take lanes, registers have both sums of many rows for
+/// half of the columns: the halves go through the panel one after the other.
 void GroupBody::emit() {
-  Values floats;
   for (int64_t row = 0; row < rows; ++row) {
     rowPlaces.push_back(findRow(x, rowBytes, row));
     offsetPlaces.push_back(findRow(offsets, offsetBytes, row));
+  }
+  SmallVector<ColumnPiece> all = std::move(pieces);
+  size_t parts = isSigned() && rows > 2 && all.size() % 2 == 0 ? 2 : 1;
+  for (size_t part = 0; part < parts; ++part) {
+    size_t count = all.size() / parts;
+    pieces = to_vector(ArrayRef(all).slice(part * count, count));
+    emitColumns();
+  }
+  func::ReturnOp::create(b);
+}
+
+/// The sums of `pieces`.
+void GroupBody::emitColumns() {
+  Values floats;
+  for (int64_t row = 0; row < rows; ++row) {
     for (const ColumnPiece &piece : pieces) {
       floats.push_back(arith::ConstantOp::create(
           b, b.getZeroAttr(f32Vector(k, piece.width))));
@@ -410,12 +427,11 @@ void GroupBody::emit() {
         buildAddress(b, sums,
                      (row * layout.width + piece.offset) * kFloatBytes));
   }
-  func::ReturnOp::create(b);
 }
 
 bool GroupTiles::isKnown(transformer::ProductTileAttr tile,
                          const PanelLayout &layout) {
-  return (WordProduct::isOf(tile) ||
+  return ((WordProduct::isOf(tile) && !WordProduct::isPaired(tile)) ||
           tile.getKind() == transformer::ProductKind::Pairs) &&
          (tile.getLanes() == 16 || tile.getLanes() == 8) &&
          layout.columns == kWordBytes && layout.width % tile.getLanes() == 0;

@@ -67,6 +67,10 @@ void ItemTiles::call(const ItemTile &at) {
   TileCall call;
   call.x = k.pointer(at.x);
   call.rowBytes = at.xRowBytes;
+  if (at.pairs) {
+    call.pairs = k.pointer(at.pairs);
+    call.pairBytes = at.pairBytes;
+  }
   call.last = k.subtract(at.rows, k.constant(1));
   call.panel = k.pointer(at.panel);
   call.words = k.constant(block);

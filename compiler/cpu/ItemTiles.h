@@ -19,6 +19,8 @@ struct ItemTile {
   mlir::Value kept;      // address of the worker's place for it as f32
   mlir::Value x;         // address of the tile's first row, the block's step
   mlir::Value xRowBytes; // from one row to the next
+  mlir::Value pairs;     // address of its first pair, where there are pairs
+  int64_t pairBytes = 0; // from one pair to the next
   mlir::Value sums;      // address
   mlir::Value isFirst;   // i1: whether the block is the first
 };

@@ -4,6 +4,7 @@
 #include "compiler/cpu/ProductTiles.h"
 
 #include "compiler/cpu/MovingPointer.h"
+#include "compiler/cpu/RowPairs.h"
 #include "compiler/cpu/VectorCache.h"
 #include "compiler/cpu/WordProduct.h"
 #include "compiler/kernel/StepFields.h"
@@ -38,9 +39,12 @@ public:
         dots(tile, rowElement, layout.element),
         pieces(cutColumns(layout.width, tile.getLanes())) {
     ValueRange arguments = function.getArguments();
-    call = {arguments[0], arguments[1], arguments[2],
-            arguments[3], arguments[4], arguments[5],
-            arguments[6], arguments[7], requests.keep ? arguments[8] : Value()};
+    Value *const given[] = {&call.x,       &call.rowBytes, &call.last,
+                            &call.panel,   &call.words,    &call.sums,
+                            &call.isFirst, &call.next,     &call.kept};
+    for (auto [place, argument] : llvm::zip(given, arguments)) {
+      *place = argument;
+    }
     places[kPanel].pointer = call.panel;
     places[kKept].pointer = call.kept;
     places[kNext].pointer = requests.next != 0 ? call.next : Value();
@@ -50,6 +54,9 @@ public:
   void emit(int64_t turn);
 
 private:
+  using SumPairs = std::pair<Value, Value>(ImplicitLocOpBuilder &, Value,
+                                           Value);
+
   void findRows();
   Values loadSums();
   Values emitTurns(Value from, Value to, int64_t words, ValueRange sums);
@@ -58,12 +65,15 @@ private:
                   int64_t word, int64_t columns, Values sums);
   Values emitDots(Value panel, ArrayRef<Value> rowPlaces, int64_t word,
                   int64_t columns, Values sums);
+  Values emitMatrices(Value panel, ArrayRef<Value> rowPlaces, int64_t word,
+                      int64_t columns, Values sums);
+  void arrangeSums(MutableArrayRef<Value> sums, SumPairs arrange);
   Value loadWeights(Value place, int64_t column, int64_t width);
   bool hasQuads(int64_t words, int64_t columns) const;
   Value loadOfQuad(ArrayRef<Value> rowPlaces, int64_t row, int64_t number,
                    Type element, int64_t alignment);
   void emitRequests(int64_t words);
-  void storeSums(ValueRange sums);
+  void storeSums(Values sums);
   void ask(Value base, int64_t offset) {
     LLVM::Prefetch::create(b, buildAddress(b, base, offset), /*rw=*/0,
                            /*hint=*/2, /*cache=*/1);
@@ -73,9 +83,17 @@ private:
     return (row * layout.width + piece.offset) * kFloatBytes;
   }
   bool isDot() const { return WordProduct::isOf(tile); }
+  /// Whether sums are of two rows each, and whether rows are read so: a single
+  /// one is not.
+  bool isPaired() const { return WordProduct::isPaired(tile); }
+  bool arePairs() const { return isPaired() && rows > 1; }
+  /// What is read of x as one.
+  int64_t numRows() const { return arePairs() ? rows / 2 : rows; }
+  /// Where it has sums.
+  int64_t sumRows() const { return isPaired() ? 2 * numRows() : rows; }
   /// Of a row of x.
   int64_t wordBytes() const {
-    return isDot() ? kFloatBytes : layout.columns * kFloatBytes;
+    return isDot() ? dots.wordBytes(arePairs()) : layout.columns * kFloatBytes;
   }
   Type sumElement() { return isDot() ? dots.sumElement() : b.getF32Type(); }
 
@@ -88,7 +106,7 @@ private:
   WordProduct dots;
   SmallVector<ColumnPiece> pieces;
   TileCall call;
-  SmallVector<Value> x; // pointers to the rows
+  SmallVector<Value> x; // pointers to the rows, or pairs
   /// Of each row the four steps, or words, that the running one is of; empty:
   /// they are loaded one by one.
   SmallVector<Value> quads;
@@ -101,16 +119,29 @@ private:
 
 void TileBody::findRows() {
   x.push_back(call.x);
-  for (int64_t row = 1; row < rows; ++row) {
-    Value number = k.min(k.constant(row), call.last);
+  Value last = arePairs() ? k.divide(call.last, 2) : call.last;
+  for (int64_t row = 1; row < numRows(); ++row) {
+    Value number = k.min(k.constant(row), last);
     Value distance = arith::MulIOp::create(b, number, call.rowBytes);
     x.push_back(buildAddress(b, call.x, distance, 1));
   }
 }
 
+/// Sums of two rows as instructions leave them, or back, in place.
+void TileBody::arrangeSums(MutableArrayRef<Value> sums, SumPairs arrange) {
+  size_t count = pieces.size();
+  for (size_t row = 0; row < sums.size() / count; row += 2) {
+    for (size_t j = 0; j < count; ++j) {
+      Value &first = sums[row * count + j],
+            &second = sums[(row + 1) * count + j];
+      std::tie(first, second) = arrange(b, first, second);
+    }
+  }
+}
+
 KernelBuilder::Values TileBody::loadSums() {
   SmallVector<Type> types;
-  for (int64_t row = 0; row < rows; ++row) {
+  for (int64_t row = 0; row < sumRows(); ++row) {
     for (const ColumnPiece &piece : pieces) {
       types.push_back(VectorType::get(piece.width, sumElement()));
     }
@@ -124,12 +155,16 @@ KernelBuilder::Values TileBody::loadSums() {
   }
   scf::YieldOp::create(b, zeros);
   b.setInsertionPointToStart(init.elseBlock());
-  for (int64_t row = 0; row < rows; ++row) {
+  for (int64_t row = 0; row < sumRows(); ++row) {
     for (const ColumnPiece &piece : pieces) {
-      Value place = buildAddress(b, call.sums, placeOf(row, piece));
+      Value place =
+          buildAddress(b, call.sums, placeOf(std::min(row, rows - 1), piece));
       loaded.push_back(LLVM::LoadOp::create(b, types[loaded.size()], place,
                                             /*alignment=*/kFloatBytes));
     }
+  }
+  if (isPaired()) {
+    arrangeSums(loaded, RowPairs::pairSums);
   }
   scf::YieldOp::create(b, loaded);
   return Values(init.getResults());
@@ -263,6 +298,37 @@ KernelBuilder::Values TileBody::emitDots(Value panel, ArrayRef<Value> rowPlaces,
   return sums;
 }
 
+/// The same of two rows at a time. Half of a piece's columns are as many sums
+/// of both as it is of one.
+KernelBuilder::Values TileBody::emitMatrices(Value panel,
+                                             ArrayRef<Value> rowPlaces,
+                                             int64_t word, int64_t columns,
+                                             Values sums) {
+  SmallVector<Value> words;
+  for (Value row : rowPlaces) {
+    Value place = buildAddress(b, row, word * wordBytes());
+    words.push_back(arePairs() ? dots.loadPair(b, place)
+                               : dots.loadRow(b, place, columns));
+  }
+  for (auto [j, piece] : llvm::enumerate(pieces)) {
+    for (size_t half : {0, 1}) {
+      int64_t width = piece.width / 2;
+      int64_t column = piece.offset + static_cast<int64_t>(half) * width;
+      Value weights = dots.loadWeights(
+          b,
+          buildAddress(b, panel,
+                       word * layout.rowBytes() +
+                           column * (layout.rowBytes() / layout.width)),
+          width, columns);
+      for (auto [i, own] : llvm::enumerate(words)) {
+        Value &sum = sums[(2 * i + half) * pieces.size() + j];
+        sum = dots.multiply(b, sum, own, weights);
+      }
+    }
+  }
+  return sums;
+}
+
 /// The same of `words` words from `word` on.
 KernelBuilder::Values TileBody::emitWords(Value word, int64_t words,
                                           int64_t columns, Values sums) {
@@ -273,9 +339,11 @@ KernelBuilder::Values TileBody::emitWords(Value word, int64_t words,
   quads.assign(hasQuads(words, columns) ? rows : 0, Value());
   for (int64_t i = 0; i < words; ++i) {
     Value panel = places[kPanel].pointer;
-    sums = isDot() ? emitDots(panel, rowPlaces, i, columns, std::move(sums))
-                   : emitWord(panel, places[kKept].pointer, rowPlaces, i,
-                              columns, std::move(sums));
+    sums = isPaired()
+               ? emitMatrices(panel, rowPlaces, i, columns, std::move(sums))
+           : isDot() ? emitDots(panel, rowPlaces, i, columns, std::move(sums))
+                     : emitWord(panel, places[kKept].pointer, rowPlaces, i,
+                                columns, std::move(sums));
   }
   return sums;
 }
@@ -293,7 +361,10 @@ KernelBuilder::Values TileBody::emitTurns(Value from, Value to, int64_t words,
       });
 }
 
-void TileBody::storeSums(ValueRange sums) {
+void TileBody::storeSums(Values sums) {
+  if (isPaired()) {
+    arrangeSums(sums, RowPairs::splitSums);
+  }
   size_t next = 0;
   for (int64_t row = 0; row < rows; ++row) {
     for (const ColumnPiece &piece : pieces) {
@@ -315,7 +386,7 @@ void TileBody::emit(int64_t turn) {
     // A row of x ends with its first columns.
     sums = emitWords(call.words, 1, requests.rest, std::move(sums));
   }
-  storeSums(sums);
+  storeSums(std::move(sums));
   func::ReturnOp::create(b);
 }
 
@@ -372,8 +443,9 @@ func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
   std::string name =
       "product." + std::to_string(rows) + "x" + std::to_string(layout.width) +
       (WordProduct::isOf(tile)
-           ? "_dot" + (rowElement.isBF16() ? std::string()
-                                           : "_" + debugString(rowElement))
+           ? (WordProduct::isPaired(tile) ? "_matrix" : "_dot") +
+                 (rowElement.isBF16() ? std::string()
+                                      : "_" + debugString(rowElement))
        : layout.element.isF32() ? ""
                                 : "_" + mlir::debugString(layout.element)) +
       (requests.rest ? "_rest" + std::to_string(requests.rest) : "") +
@@ -400,9 +472,19 @@ func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
 
 void ProductTiles::call(OpBuilder &builder, Location loc, int64_t rows,
                         TileRequests requests, const TileCall &call) {
-  SmallVector<Value> arguments = {call.x,       call.rowBytes, call.last,
-                                  call.panel,   call.words,    call.sums,
-                                  call.isFirst, call.next};
+  bool arePairs = WordProduct::isPaired(tile) && rows > 1;
+  Value rowBytes =
+      arePairs ? arith::ConstantIndexOp::create(builder, loc, call.pairBytes)
+                     .getResult()
+               : call.rowBytes;
+  SmallVector<Value> arguments = {arePairs ? call.pairs : call.x,
+                                  rowBytes,
+                                  call.last,
+                                  call.panel,
+                                  call.words,
+                                  call.sums,
+                                  call.isFirst,
+                                  call.next};
   if (requests.keep) {
     arguments.push_back(call.kept);
   }

@@ -41,15 +41,17 @@ struct TileRequests {
 
 /// What a tile's function is called with.
 struct TileCall {
-  mlir::Value x;        // pointer to the first row's first step
-  mlir::Value rowBytes; // from one row to the next
-  mlir::Value last;     // number of the last row; spare ones repeat it
-  mlir::Value panel;    // pointer to the panel's first word
-  mlir::Value words;    // whole ones, of k
-  mlir::Value sums;     // pointer to the tile's sums, rows of a panel's width
-  mlir::Value isFirst;  // i1: whether the sums begin at zero, not at `sums`
-  mlir::Value next;     // pointer to what is asked for, if anything is
-  mlir::Value kept;     // pointer to where the panel is left, if it is
+  mlir::Value x;         // pointer to the first row's first step
+  mlir::Value rowBytes;  // from one row to the next
+  mlir::Value pairs;     // pointer to the first pair's, where there are pairs
+  int64_t pairBytes = 0; // from one pair to the next
+  mlir::Value last;      // number of the last row; spare ones repeat it
+  mlir::Value panel;     // pointer to the panel's first word
+  mlir::Value words;     // whole ones, of k
+  mlir::Value sums;      // pointer to the tile's sums, rows of a panel's width
+  mlir::Value isFirst;   // i1: whether the sums begin at zero, not at `sums`
+  mlir::Value next;      // pointer to what is asked for, if anything is
+  mlir::Value kept;      // pointer to where the panel is left, if it is
 };
 
 /// Adds an empty function that the tiles of all products call.
@@ -66,7 +68,8 @@ public:
 
   /// sums[r, n] (+)= sum_k x[min(r, last), k] panel[k, n], for r in [0, rows):
   /// from zero or from what is there, a multiply-add a column of k, in order,
-  /// or a dot a word.
+  /// or a dot a word. Where two rows are multiplied together, tiles of several
+  /// rows read them as RowPairs has them.
   void call(mlir::OpBuilder &builder, mlir::Location loc, int64_t rows,
             TileRequests requests, const TileCall &call);
 

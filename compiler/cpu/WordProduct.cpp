@@ -24,11 +24,11 @@ static StringRef findDot(bool isBf16, int64_t lanes) {
   return isLong ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd";
 }
 
-/// By instructions of 128 bits, for vectors of any multiple; they take a word
+/// By `intrinsic`, of 128 bits, for vectors of any multiple; sdot takes a word
 /// of the second factor by its lane. Their parts are not vector's, which is cut
 /// into rows of lanes.
-static Value multiplySigned(ImplicitLocOpBuilder &b, Value sum, Value first,
-                            Value second) {
+static Value multiplySigned(ImplicitLocOpBuilder &b, StringRef intrinsic,
+                            Value sum, Value first, Value second) {
   constexpr int64_t kWords = 4, kBytes = 16; // of an instruction
   auto part = [&](Value all, int64_t number, int64_t size) -> Value {
     SmallVector<int32_t> lanes(size);
@@ -48,9 +48,8 @@ static Value multiplySigned(ImplicitLocOpBuilder &b, Value sum, Value first,
     Value operands[] = {part(sum, number, kWords), part(first, number, kBytes),
                         part(second, number, kBytes)};
     Value own =
-        LLVM::CallIntrinsicOp::create(
-            b, operands[0].getType(),
-            b.getStringAttr("llvm.aarch64.neon.sdot.v4i32.v16i8"), operands)
+        LLVM::CallIntrinsicOp::create(b, operands[0].getType(),
+                                      b.getStringAttr(intrinsic), operands)
             .getResult(0);
     parts.push_back(own);
   }
@@ -63,11 +62,28 @@ static Value multiplySigned(ImplicitLocOpBuilder &b, Value sum, Value first,
   return parts.front();
 }
 
+/// A word, or the two of a pair, as often as `type` has room for it.
+static Value repeat(ImplicitLocOpBuilder &b, Value row, Type type) {
+  int64_t bytes = cast<VectorType>(type).getNumElements();
+  if (auto pair = dyn_cast<VectorType>(row.getType())) {
+    SmallVector<int32_t> lanes(bytes);
+    for (auto [i, lane] : llvm::enumerate(lanes)) {
+      lane = static_cast<int32_t>(i % pair.getNumElements());
+    }
+    return LLVM::ShuffleVectorOp::create(b, row, row, lanes);
+  }
+  int64_t words = bytes * 8 / row.getType().getIntOrFloatBitWidth();
+  Value all = vector::BroadcastOp::create(
+      b, VectorType::get(words, row.getType()), row);
+  return LLVM::BitcastOp::create(b, type, all);
+}
+
 Value WordProduct::multiplyBytes(ImplicitLocOpBuilder &b,
                                  transformer::ProductKind kind, Value sum,
                                  Value first, Value second) {
   if (kind == transformer::ProductKind::SignedDot) {
-    return multiplySigned(b, sum, first, second);
+    return multiplySigned(b, "llvm.aarch64.neon.sdot.v4i32.v16i8", sum, first,
+                          second);
   }
   int64_t width = cast<VectorType>(sum.getType()).getNumElements();
   StringAttr name =
@@ -82,6 +98,10 @@ bool WordProduct::isKnown() const {
   if (kind == transformer::ProductKind::SignedDot) {
     return weightElement.isInteger(8) && rowElement.isInteger(8) &&
            (lanes == 16 || lanes == 8);
+  }
+  if (isMatrix()) {
+    return weightElement.isInteger(8) && rowElement.isInteger(8) &&
+           rows % 2 == 0 && lanes == 8;
   }
   if (isBf16()) {
     return weightElement.isBF16() && lanes == 16;
@@ -101,8 +121,21 @@ Value WordProduct::loadRow(ImplicitLocOpBuilder &b, Value place,
   int64_t bits = rowElement.getIntOrFloatBitWidth();
   Value word = LLVM::LoadOp::create(b, b.getIntegerType(bits * count), place,
                                     /*alignment=*/bits / 8);
-  return count == columns() ? word
-                            : arith::ExtUIOp::create(b, b.getI32Type(), word);
+  Type whole = b.getIntegerType(bits * columns());
+  return count == columns() ? word : arith::ExtUIOp::create(b, whole, word);
+}
+
+/// By an instruction of its own: two neighbours that one loads (ldp) are more
+/// registers than matrices leave, and by LLVM's model of a Neoverse V2 a third
+/// operation.
+static Value loadApart(ImplicitLocOpBuilder &b, Type type, Value place,
+                       unsigned alignment) {
+  return LLVM::LoadOp::create(b, type, place, alignment, /*isVolatile=*/true);
+}
+
+Value WordProduct::loadPair(ImplicitLocOpBuilder &b, Value place) const {
+  return loadApart(b, VectorType::get(2 * columns(), rowElement), place,
+                   /*alignment=*/1);
 }
 
 Value WordProduct::loadWeights(ImplicitLocOpBuilder &b, Value place,
@@ -113,6 +146,9 @@ Value WordProduct::loadWeights(ImplicitLocOpBuilder &b, Value place,
     // Not arith's, which is cut into rows of lanes.
     return LLVM::SExtOp::create(
         b, VectorType::get(columns() * width, b.getI16Type()), bytes);
+  }
+  if (isMatrix()) {
+    return loadApart(b, elements, place, /*alignment=*/4);
   }
   auto words = VectorType::get(width, b.getI32Type());
   Value all = LLVM::LoadOp::create(b, words, place, /*alignment=*/4);
@@ -128,6 +164,10 @@ Value WordProduct::loadWeights(ImplicitLocOpBuilder &b, Value place,
 
 Value WordProduct::multiply(ImplicitLocOpBuilder &b, Value sum, Value row,
                             Value weights) const {
+  if (isMatrix()) {
+    return multiplySigned(b, "llvm.aarch64.neon.smmla.v4i32.v16i8", sum,
+                          repeat(b, row, weights.getType()), weights);
+  }
   auto sums = cast<VectorType>(sum.getType());
   int64_t width = sums.getDimSize(0);
   Value all = vector::BroadcastOp::create(

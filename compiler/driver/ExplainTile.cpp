@@ -17,7 +17,9 @@ static std::string describe(const Strategy &s) {
       " rows x steps, asks " + number(s.prefetch) + " steps ahead from " +
       number(s.prefetchRows) + " rows on, blocks of " +
       number(s.blockBytes >> 10) + " KiB";
-  return text + (s.dots || s.excess || s.isSigned ? ", multiplies words" : "");
+  return text + (s.matrices                         ? ", multiplies matrices"
+                 : s.dots || s.excess || s.isSigned ? ", multiplies words"
+                                                    : "");
 }
 
 std::vector<std::string> tfc::explainTile(const TargetInfo &target,

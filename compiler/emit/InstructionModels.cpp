@@ -25,7 +25,8 @@ static constexpr Model models[] = {
     {"llvm.x86.avx512.vpdpbusd.256", "model.vpdpbusd.256"},
     {"llvm.x86.avx512.pmaddw.d.512", "model.pmaddw.d.512"},
     {"llvm.x86.avx512.pmaddubs.w.512", "model.pmaddubs.w.512"},
-    {"llvm.aarch64.neon.sdot.v4i32.v16i8", "model.sdot.128"}};
+    {"llvm.aarch64.neon.sdot.v4i32.v16i8", "model.sdot.128"},
+    {"llvm.aarch64.neon.smmla.v4i32.v16i8", "model.smmla.128"}};
 
 /// Those that read or write registers of tiles: their models get the state of
 /// these, too.
@@ -55,6 +56,8 @@ static constexpr uint64_t kTileSwitch = 8192 + 8 + 16;
 /// the old one modulo 2^32. vpmaddwd: the sum of two products. vpmaddubsw: that
 /// of two of a byte without a sign and one with, the nearest that 16 bits hold.
 /// sdot: vpdpbusd of bytes with a sign (Arm Architecture Reference Manual).
+/// smmla: of both halves of one operand, each with both of the other, the eight
+/// products of such bytes, the first half's sums first.
 ///
 /// tdpbf16ps: of each row and column the products of the words' first elements
 /// are added from zero in the order of the words, each rounded once, and apart
@@ -121,6 +124,26 @@ define <4 x i32> @model.sdot.128(<4 x i32> %sum, <16 x i8> %a, <16 x i8> %b) #0 
   %y1 = shufflevector <8 x i32> %y, <8 x i32> poison, <4 x i32> <i32 1, i32 3, i32 5, i32 7>
   %z = add <4 x i32> %y0, %y1
   %r = add <4 x i32> %sum, %z
+  ret <4 x i32> %r
+}
+define <4 x i32> @model.smmla.128(<4 x i32> %sum, <16 x i8> %a, <16 x i8> %b) #0 {
+  %p = sext <16 x i8> %a to <16 x i16>
+  %q = sext <16 x i8> %b to <16 x i16>
+  %x = shufflevector <16 x i16> %p, <16 x i16> poison, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %y = shufflevector <16 x i16> %q, <16 x i16> poison, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %products = mul <32 x i16> %x, %y
+  %even = shufflevector <32 x i16> %products, <32 x i16> poison, <16 x i32> <i32 0, i32 2, i32 4, i32 6, i32 8, i32 10, i32 12, i32 14, i32 16, i32 18, i32 20, i32 22, i32 24, i32 26, i32 28, i32 30>
+  %odd = shufflevector <32 x i16> %products, <32 x i16> poison, <16 x i32> <i32 1, i32 3, i32 5, i32 7, i32 9, i32 11, i32 13, i32 15, i32 17, i32 19, i32 21, i32 23, i32 25, i32 27, i32 29, i32 31>
+  %even32 = sext <16 x i16> %even to <16 x i32>
+  %odd32 = sext <16 x i16> %odd to <16 x i32>
+  %s16 = add <16 x i32> %even32, %odd32
+  %e16 = shufflevector <16 x i32> %s16, <16 x i32> poison, <8 x i32> <i32 0, i32 2, i32 4, i32 6, i32 8, i32 10, i32 12, i32 14>
+  %o16 = shufflevector <16 x i32> %s16, <16 x i32> poison, <8 x i32> <i32 1, i32 3, i32 5, i32 7, i32 9, i32 11, i32 13, i32 15>
+  %s8 = add <8 x i32> %e16, %o16
+  %e8 = shufflevector <8 x i32> %s8, <8 x i32> poison, <4 x i32> <i32 0, i32 2, i32 4, i32 6>
+  %o8 = shufflevector <8 x i32> %s8, <8 x i32> poison, <4 x i32> <i32 1, i32 3, i32 5, i32 7>
+  %s4 = add <4 x i32> %e8, %o8
+  %r = add <4 x i32> %sum, %s4
   ret <4 x i32> %r
 }
 define <16 x i32> @model.vpdpbusd.512(<16 x i32> %sum, <64 x i8> %a, <64 x i8> %b) #0 {

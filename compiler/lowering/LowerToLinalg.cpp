@@ -256,9 +256,9 @@ static void addExcess(transformer::ParameterOp matrix) {
   SymbolTable(matrix->getParentOp()).insert(excess);
 }
 
-/// Columns of bytes in what a word of 32 bits of a row is multiplied by.
+/// Columns of bytes in what a word of a row is multiplied by.
 static int64_t byteWord(IntegerRows rows) {
-  return rows == IntegerRows::Wide ? 2 : 4;
+  return rows == IntegerRows::Wide ? 2 : rows == IntegerRows::Matrices ? 8 : 4;
 }
 
 /// Columns of integers of four bits that kernels read as a word of 32 bits, and

@@ -9,8 +9,9 @@
 namespace tfc {
 
 /// What rows of integers are for kernels of products: of 16 bits, or bytes
-/// without a sign, each 128 more than it stands for.
-enum class IntegerRows { Wide, Excess, Signed };
+/// without a sign, each 128 more than it stands for, or with one, of which a
+/// word has four, or eight where matrices are multiplied.
+enum class IntegerRows { Wide, Excess, Signed, Matrices };
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

@@ -59,18 +59,20 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
   let options = [
     Option<"int8Rows", "int8-rows", "::tfc::IntegerRows",
            "::tfc::IntegerRows::Wide",
-           "what rows of integers are for kernels of panels: wide, excess or "
-           "signed",
+           "what rows of integers are for kernels of panels: wide, excess, "
+           "signed or matrices",
            [{::llvm::cl::values(
              clEnumValN(::tfc::IntegerRows::Wide, "wide", "of 16 bits"),
              clEnumValN(::tfc::IntegerRows::Excess, "excess",
                         "of 8 bits, 128 more"),
-             clEnumValN(::tfc::IntegerRows::Signed, "signed", "of 8 bits"))}]>,
+             clEnumValN(::tfc::IntegerRows::Signed, "signed", "of 8 bits"),
+             clEnumValN(::tfc::IntegerRows::Matrices, "matrices",
+                        "of 8 bits, eight a word"))}]>,
     Option<"panel", "panel", "int64_t", "0",
            "rows of a panel of packed weights; 0: no kernel reads panels">,
     Option<"bf16Word", "bf16-word", "int64_t", "1",
-           "columns of bf16 in a word of a panel; one of bytes has four, or two "
-           "for rows of 16 bits, others one">,
+           "columns of bf16 in a word of a panel; one of bytes has four, two for "
+           "rows of 16 bits or eight for matrices, others one">,
     Option<"kernelRows", "kernel-rows", "int64_t", "0",
            "kernels do products of rows of f32 or of 16 bits, whole times so many "
            "elements of the latter long, and matrices of the same, which they "

@@ -112,6 +112,7 @@ static void buildLinalg(OpPassManager &pm, const PipelineOptions &options) {
   lower.panel = strategy.panel;
   lower.bf16Word = strategy.bf16Word;
   lower.int8Rows = strategy.excess     ? IntegerRows::Excess
+                   : strategy.matrices ? IntegerRows::Matrices
                    : strategy.isSigned ? IntegerRows::Signed
                                        : IntegerRows::Wide;
   pm.addPass(createLowerToLinalgPass(lower));

@@ -96,6 +96,15 @@ static TargetInfo armv8Dotprod() {
   return info;
 }
 
+/// Optional from ARMv8.2-A on, and always there from ARMv8.6-A on.
+static TargetInfo armv8I8mm() {
+  TargetInfo info = armv8Dotprod();
+  info.name = "armv8-a+i8mm";
+  info.features |= TFC_FEATURE_ARM_I8MM;
+  info.attributes += ",+i8mm";
+  return info;
+}
+
 /// Every RISC-V with the vector extension of version 1.0. Its registers have
 /// 128 bits or more, of which a vector of eight floats is two.
 static TargetInfo riscv() {
@@ -132,14 +141,15 @@ static TargetInfo riscv512() {
 static std::vector<TargetInfo> allLevels() {
   return {level3(),       level4(),     level4Bf16(),    level4AmxBf16(),
           level3Vnni(),   level4Vnni(), level4AmxInt8(), armv8(),
-          armv8Dotprod(), riscv(),      riscv256(),      riscv512()};
+          armv8Dotprod(), armv8I8mm(),  riscv(),         riscv256(),
+          riscv512()};
 }
 
 /// What has units beyond the levels' own, the last that a machine has being the
 /// fastest there for its factors.
 static std::vector<TargetInfo> programsOfUnits() {
-  return {level4Bf16(), level4AmxBf16(), level3Vnni(),
-          level4Vnni(), level4AmxInt8(), armv8Dotprod()};
+  return {level4Bf16(),    level4AmxBf16(), level3Vnni(), level4Vnni(),
+          level4AmxInt8(), armv8Dotprod(),  armv8I8mm()};
 }
 
 /// What the machine that this runs on is, and the level that all of its kind
@@ -513,6 +523,7 @@ std::vector<TargetInfo> TargetInfo::allFor(Factors factors) {
     targets = {armv8()};
     if (factors == Factors::Int8) {
       targets.push_back(armv8Dotprod());
+      targets.push_back(armv8I8mm());
     }
   } else if (factors == Factors::BF16) {
     targets.push_back(level4Bf16());

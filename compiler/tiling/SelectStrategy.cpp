@@ -53,7 +53,8 @@ static int64_t findColumns(int64_t width, int64_t lanes) {
 static transformer::ProductKind chooseKind(transformer::KernelOpInterface op,
                                            const Strategy &own) {
   if (own.isSigned && op.hasIntegerFactors()) {
-    return transformer::ProductKind::SignedDot;
+    return own.matrices ? transformer::ProductKind::SignedMatrix
+                        : transformer::ProductKind::SignedDot;
   }
   if (op.getWeightBits() == 4 && !own.excess) {
     return transformer::ProductKind::Pairs;

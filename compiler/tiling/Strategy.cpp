@@ -36,6 +36,7 @@ static Strategy level4(int64_t weightBits) {
   s.dots = false;
   s.excess = false;
   s.isSigned = false;
+  s.matrices = false;
   s.tiles = false;
   if (weightBits == 4) {
     // Of each sum there is one of a group beside it.
@@ -116,6 +117,7 @@ static Strategy level3(int64_t weightBits) {
   s.dots = false;
   s.excess = false;
   s.isSigned = false;
+  s.matrices = false;
   s.tiles = false;
   if (weightBits == 4) {
     s.rows = 2;
@@ -140,10 +142,24 @@ static Strategy armv8(int64_t weightBits) {
   return s;
 }
 
-/// Words of bytes are multiplied by lane, too.
+/// Words of bytes are multiplied by lane, too. Of groups, which have a sum of
+/// floats beside each of integers, four rows go through half of a panel's
+/// columns at a time (docs/rationale/0070).
 static Strategy armv8Dotprod(int64_t weightBits) {
   Strategy s = armv8(weightBits);
-  s.rows = weightBits == 4 ? s.rows : 5;
+  s.rows = weightBits == 4 ? 4 : 5;
+  return s;
+}
+
+/// 6 x 16, in matrices of two rows and two columns: 24 accumulators of four
+/// sums, 3 pairs of rows, and what is left for weights, each of which serves 3
+/// multiplications. Those of groups have words of four (docs/rationale/0070).
+static Strategy armv8I8mm(int64_t weightBits) {
+  Strategy s = armv8Dotprod(weightBits);
+  s.matrices = weightBits != 4;
+  if (weightBits == 8) {
+    s.rows = 6;
+  }
   return s;
 }
 
@@ -218,6 +234,8 @@ static constexpr struct {
      }},
     {"armv8-a+dotprod",
      [](llvm::StringRef, int64_t bits) { return armv8Dotprod(bits); }},
+    {"armv8-a+i8mm",
+     [](llvm::StringRef, int64_t bits) { return armv8I8mm(bits); }},
     {"rv64gcv", [](llvm::StringRef, int64_t bits) { return riscv(bits); }},
     {"rv64gcv+zvl256b",
      [](llvm::StringRef, int64_t bits) { return riscv256(bits); }},

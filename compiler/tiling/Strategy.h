@@ -28,6 +28,7 @@ struct Strategy {
   bool dots;            // whether two bf16 are multiplied by two at once
   bool excess;          // whether four bytes are, those of rows without a sign
   bool isSigned;        // whether four bytes are, all with a sign
+  bool matrices;        // whether eight of two rows and of two columns are
   bool tiles;           // whether both are in registers of AMX's tiles
 };
 

@@ -15,8 +15,10 @@ namespace tfc::rt {
 
 Dot dotOf(uint32_t isa, uint64_t features, bool ofBytes) {
   if (isa != TFC_ISA_X86_64) {
-    bool isNeon = isa == TFC_ISA_AARCH64 && features & TFC_FEATURE_ARM_DOTPROD;
-    return isNeon && ofBytes ? Dot::BytesNeon : Dot::None;
+    bool isArm = isa == TFC_ISA_AARCH64 && ofBytes;
+    return isArm && features & TFC_FEATURE_ARM_I8MM      ? Dot::BytesI8mm
+           : isArm && features & TFC_FEATURE_ARM_DOTPROD ? Dot::BytesNeon
+                                                         : Dot::None;
   }
   if (!ofBytes) {
     return features & TFC_FEATURE_AMX_BF16           ? Dot::Bf16Tiles
@@ -48,6 +50,8 @@ const char *nameOf(Dot dot) {
     return "tdpbusd";
   case Dot::BytesNeon:
     return "sdot";
+  case Dot::BytesI8mm:
+    return "smmla";
   }
   return "";
 }
@@ -126,6 +130,7 @@ DotProbe probeOf(Dot dot) {
   switch (dot) {
   case Dot::None:
   case Dot::BytesNeon:
+  case Dot::BytesI8mm:
     break;
   case Dot::Bf16x512:
     return {TFC_FEATURE_FAST_AVX512_BF16, {dotBf16x512, 20 * 32 * 2}};
@@ -163,29 +168,52 @@ namespace {
 // assembly, in which the instruction may stand whatever the build is for.
 constexpr int kSums = 16;
 
-uint32_t bytesNeon(int64_t iterations) {
-  for (int64_t k = 0; k < iterations; ++k) {
-#define TFC_SDOT(i) "sdot v" #i ".4s, v30.16b, v31.16b\n\t"
-    asm volatile(".arch armv8.2-a+dotprod\n\t" TFC_SDOT(0) TFC_SDOT(1)
-                     TFC_SDOT(2) TFC_SDOT(3) TFC_SDOT(4) TFC_SDOT(5) TFC_SDOT(6)
-                         TFC_SDOT(7) TFC_SDOT(16) TFC_SDOT(17) TFC_SDOT(18)
-                             TFC_SDOT(19) TFC_SDOT(20) TFC_SDOT(21) TFC_SDOT(22)
-                                 TFC_SDOT(23)
-                 :
-                 :
-                 : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17",
-                   "v18", "v19", "v20", "v21", "v22", "v23");
-#undef TFC_SDOT
+#define TFC_SUM(instruction, i) instruction " v" #i ".4s, v30.16b, v31.16b\n\t"
+#define TFC_EIGHT(instruction, a, b, c, d, e, f, g, h)                         \
+  TFC_SUM(instruction, a)                                                      \
+  TFC_SUM(instruction, b)                                                      \
+  TFC_SUM(instruction, c)                                                      \
+  TFC_SUM(instruction, d)                                                      \
+  TFC_SUM(instruction, e)                                                      \
+  TFC_SUM(instruction, f)                                                      \
+  TFC_SUM(instruction, g)                                                      \
+  TFC_SUM(instruction, h)
+#define TFC_NEON_PROBE(name, extension, instruction)                           \
+  uint32_t name(int64_t iterations) {                                          \
+    for (int64_t k = 0; k < iterations; ++k) {                                 \
+      asm volatile(".arch armv8.2-a+" extension                                \
+                   "\n\t" TFC_EIGHT(instruction, 0, 1, 2, 3, 4, 5, 6, 7)       \
+                       TFC_EIGHT(instruction, 16, 17, 18, 19, 20, 21, 22, 23)  \
+                   :                                                           \
+                   :                                                           \
+                   : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16",    \
+                     "v17", "v18", "v19", "v20", "v21", "v22", "v23");         \
+    }                                                                          \
+    return 0;                                                                  \
   }
-  return 0;
-}
+
+TFC_NEON_PROBE(bytesNeon, "dotprod", "sdot")
+TFC_NEON_PROBE(bytesI8mm, "i8mm", "smmla")
+
+#undef TFC_NEON_PROBE
+#undef TFC_EIGHT
+#undef TFC_SUM
 
 } // namespace
 
 double measureDots(const tfc_host_v0 &host, Dot dot) {
-  bool isHere = dot == Dot::BytesNeon &&
-                (machineFeatures() & TFC_FEATURE_ARM_DOTPROD) != 0;
-  return isHere ? measureOperations(host, {bytesNeon, kSums * 16 * 2}) : 0;
+  auto measure = [&](uint64_t needs, OperationProbe probe) {
+    bool isHere = (machineFeatures() & needs) != 0;
+    return isHere ? measureOperations(host, probe) : 0;
+  };
+  switch (dot) {
+  case Dot::BytesNeon:
+    return measure(TFC_FEATURE_ARM_DOTPROD, {bytesNeon, kSums * 16 * 2});
+  case Dot::BytesI8mm:
+    return measure(TFC_FEATURE_ARM_I8MM, {bytesI8mm, kSums * 32 * 2});
+  default:
+    return 0;
+  }
 }
 
 #else

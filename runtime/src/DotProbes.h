@@ -19,7 +19,8 @@ enum class Dot {
   Words256,
   Bf16Tiles,  // tdpbf16ps
   BytesTiles, // tdpbusd
-  BytesNeon   // sdot
+  BytesNeon,  // sdot
+  BytesI8mm   // smmla
 };
 
 /// What the products of a CPU's program (TFC_ISA_*) with these needs

@@ -15,6 +15,7 @@ class Program:
     cpu: str            # qemu's, that runs it
     same: str           # the program of x86-64 whose bits it has
     emulates: bool = False  # also as the emulated program of this machine
+    words: int = 4      # columns of a word of bytes without groups
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,11 +25,10 @@ class Machine:
     libraries: str
     lowest: str         # the target that all of its machines run
     programs: list
-    # Of models of integers: programs, what lacks an instruction of the last of
-    # them, and the name of that.
+    # Of models of integers: programs; by what lacks instructions of the last of
+    # them, the names of those.
     integers: list
-    lacking: str
-    lacked: str
+    lacking: dict
 
 
 MACHINES = [
@@ -36,11 +36,12 @@ MACHINES = [
                         "aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu"},
             "/usr/aarch64-linux-gnu", "cpu:armv8-a",
             [Program("armv8-a", "max", "x86-64-v3", emulates=True)],
-            # Every Arm runs the one (this is of ARMv8.0-A), and what has the
-            # instruction the other.
+            # Every Arm runs the first (this is of ARMv8.0-A), and what has the
+            # instruction another.
             [Program("armv8-a", "cortex-a57", "x86-64-v3", emulates=True),
-             Program("armv8-a+dotprod", "max", "x86-64-v3")],
-            "cortex-a57", "dotprod"),
+             Program("armv8-a+dotprod", "max", "x86-64-v3"),
+             Program("armv8-a+i8mm", "max", "x86-64-v3", words=8)],
+            {"cortex-a57": "dotprod, i8mm", "neoverse-n1": "i8mm"}),
 ]
 # Vectors of so many bits: one program runs on all, and those for longer ones
 # are refused on shorter.
@@ -54,7 +55,7 @@ MACHINES.append(
     Machine("riscv64", {"qemu-riscv64": "qemu-user",
                         "riscv64-linux-gnu-g++": "g++-riscv64-linux-gnu"},
             "/usr/riscv64-linux-gnu", "cpu:rv64gcv", VECTORS, VECTORS,
-            V256, "zvl512b"))
+            {V256: "zvl512b"}))
 
 
 def find_machine(name):

@@ -47,10 +47,11 @@ class Libraries:
     """One model's, and the commands that run them."""
 
     def __init__(self, args, scratch):
+        self.args = args
         self.scratch = scratch
         self.weights = os.path.join(MODELS, args.model)
-        spec = self.path("spec.json")
-        must(args.tfc, "import", self.weights, "-o", spec)
+        self.spec = self.path("spec.json")
+        must(args.tfc, "import", self.weights, "-o", self.spec)
         # By what runs it, x86-64's first: its command, its library and the name
         # of the run whose bits it has.
         self.runs = {}
@@ -64,8 +65,12 @@ class Libraries:
                 target = each.target + "-emulated"
                 self.runs[target] = ([args.tfc_run], target, each.same)
         for target in {target for _, target, _ in self.runs.values()}:
-            must(args.tfc, "compile", spec, "-o", self.library(target),
-                 "--target=cpu:" + target, *args.options)
+            self.compile(target, [target])
+
+    def compile(self, name, targets):
+        must(self.args.tfc, "compile", self.spec, "-o", self.library(name),
+             "--target=" + ",".join("cpu:" + each for each in targets),
+             *self.args.options)
 
     def path(self, name):
         return os.path.join(self.scratch, name)
@@ -117,26 +122,44 @@ def check_refusals(args, libraries, case):
 
 def check_lacking(args, libraries, case):
     """What has not the instructions of the last program says so."""
-    runner = cross.runner(args.machine, args.cross, args.machine.lacking)
-    done = call(*runner, libraries.library(args.programs[-1].target),
-                "--weights", libraries.weights, "--inputs", case, "--outputs",
-                libraries.path("none"))
-    expected = "the machine lacks " + args.machine.lacked
-    if done.returncode != 1 or expected not in done.stderr:
-        sys.exit(f"expected exit code 1 and \"{expected}\", got "
-                 f"{done.returncode} and {done.stderr}")
+    for cpu, lacked in args.machine.lacking.items():
+        runner = cross.runner(args.machine, args.cross, cpu)
+        done = call(*runner, libraries.library(args.programs[-1].target),
+                    "--weights", libraries.weights, "--inputs", case,
+                    "--outputs", libraries.path("none"))
+        expected = f"the machine lacks {lacked}\n"
+        if done.returncode != 1 or expected not in done.stderr:
+            sys.exit(f"expected exit code 1 and \"{expected}\", got "
+                     f"{done.returncode} and {done.stderr}")
+
+
+def check_passed_over(args, libraries, case):
+    """Of a library of all programs it takes those that it has all of."""
+    libraries.compile("all", dict.fromkeys(each.target
+                                           for each in args.programs))
+    expected = libraries.run("x86-64-v3", case)
+    for cpu in args.machine.lacking:
+        runner = cross.runner(args.machine, args.cross, cpu)
+        libraries.runs["all"] = (runner, "all", "x86-64-v3")
+        got = libraries.run("all", case)
+        if got != expected:
+            sys.exit(f"expected the bits of x86-64-v3 of all programs on {cpu}"
+                     f", got {got if isinstance(got, str) else 'others'}")
+    del libraries.runs["all"]
 
 
 def check_packed(args, libraries, case):
     """All programs of the same bits have the same file; but of bytes without
-    groups words are of two columns there, and of four here."""
+    groups words are of two columns there, and of four or eight here."""
     files = {}
+    words = {each.target: each.words for each in args.programs}
     for number, (name, (_, target, same)) in enumerate(libraries.runs.items()):
         if args.integers and target.startswith("x86-64"):
             continue
         own = libraries.path(f"{number}.packed")
         libraries.run(name, case, "--packed", own)
-        first = files.setdefault(same, own)
+        key = same, words.get(target.removesuffix("-emulated"), 4)
+        first = files.setdefault(key, own)
         if not filecmp.cmp(first, own, shallow=False):
             sys.exit(f"expected packed files equal to {first}, {own} of {name} "
                      "differs")
@@ -187,6 +210,7 @@ def main():
         check_packed(args, libraries, cases[0])
         if len(args.programs) > 1:
             check_lacking(args, libraries, cases[0])
+            check_passed_over(args, libraries, cases[0])
         numbers = 0
         for case in cases:
             outputs = {}

@@ -22,7 +22,8 @@ TARGET = re.compile(r"(?:^|, )(?:0x)?([0-9a-f]+)(?: <|$)")
 # Of a loop: requests, its end, and what fills gaps.
 NO_WORK = re.compile("prefetch|prfm|cmp|test|j|b\\.|cb|nop")
 # Multiply-adds of vectors that a CPU begins in a cycle.
-UNITS = {"neoverse-n1": 2, "neoverse-v1": 4, "neoverse-v2": 4}
+UNITS = {"neoverse-n1": 2, "neoverse-n2": 2, "neoverse-v1": 4,
+         "neoverse-v2": 4}
 
 
 def tool(plain):
@@ -64,7 +65,7 @@ def innermost_loops(instructions):
 
 def is_multiply_add(instruction):
     return bool(re.match(r"vfn?m(add|sub)\d+ps$|vdpbf16ps$|vpdpbusd$|vpmaddwd$|"
-                         r"tdp(bf16ps|busd)$|fmla$|sdot$", instruction[1]))
+                         r"tdp(bf16ps|busd)$|fmla$|sdot$|smmla$", instruction[1]))
 
 
 def stack_pointers(instructions):

@@ -32,7 +32,7 @@ FULL = ["x86-64-v3", "x86-64-v4", "x86-64-v4-emulated",
 DOTS = ["x86-64-v4+bf16", "x86-64-v4+bf16-emulated", "x86-64-v4", "x86-64-v3"]
 INTEGERS = ["x86-64-v3", "x86-64-v3+avxvnni", "x86-64-v4+vnni",
             "x86-64-v4+vnni-emulated", "x86-64-v4+amx-int8-emulated",
-            "armv8-a-emulated"]
+            "armv8-a-emulated", "armv8-a+i8mm-emulated"]
 TILES = ["x86-64-v4+amx-bf16", "x86-64-v4+amx-bf16-emulated"]
 # Programs that give the same bits, of a library.
 SAME = {"f32": [("x86-64-v4", "x86-64-v4-emulated"),
@@ -40,6 +40,7 @@ SAME = {"f32": [("x86-64-v4", "x86-64-v4-emulated"),
         "bf16": [("x86-64-v4+bf16", "x86-64-v4+bf16-emulated")],
         "int8": [("x86-64-v3", "x86-64-v3+avxvnni"),
                  ("x86-64-v3", "armv8-a-emulated"),
+                 ("x86-64-v3", "armv8-a+i8mm-emulated"),
                  ("x86-64-v4+vnni", "x86-64-v4+vnni-emulated"),
                  ("x86-64-v4+vnni-emulated",
                   "x86-64-v4+amx-int8-emulated")],

@@ -74,7 +74,7 @@ func.func @odd(%x: memref<?x3xbf16>, %w: memref<1x2x16x2xbf16>,
 
 func.func @rows_of_f32(%x: memref<?x4xf32>, %w: memref<1x2x16x2xbf16>,
                        %y: memref<?x16xf32>, %batch: !transformer.batch) {
-  // expected-error @+1 {{whose words there is an instruction for: two bf16 each with 16 lanes, four i8 each, or two i8 and two i16; got 'memref<1x2x16x2xbf16>' and 'memref<?x4xf32>'}}
+  // expected-error @+1 {{whose words there is an instruction for: two bf16 each with 16 lanes, four i8 each, or, of an even number of rows and 8 lanes, eight, or two i8 and two i16; got 'memref<1x2x16x2xbf16>' and 'memref<?x4xf32>'}}
   transformer.product %x, %w outs(%y) {tile = #tile}
       : memref<?x4xf32>, memref<1x2x16x2xbf16>, memref<?x16xf32> {
   ^bb0(%s: f32):
@@ -91,7 +91,7 @@ func.func @rows_of_f32(%x: memref<?x4xf32>, %w: memref<1x2x16x2xbf16>,
 
 func.func @narrow_panels(%x: memref<?x4xbf16>, %w: memref<1x2x8x2xbf16>,
                          %y: memref<?x8xf32>, %batch: !transformer.batch) {
-  // expected-error @+1 {{whose words there is an instruction for: two bf16 each with 16 lanes, four i8 each, or two i8 and two i16; got 'memref<1x2x8x2xbf16>' and 'memref<?x4xbf16>'}}
+  // expected-error @+1 {{whose words there is an instruction for: two bf16 each with 16 lanes, four i8 each, or, of an even number of rows and 8 lanes, eight, or two i8 and two i16; got 'memref<1x2x8x2xbf16>' and 'memref<?x4xbf16>'}}
   transformer.product %x, %w outs(%y) {tile = #tile}
       : memref<?x4xbf16>, memref<1x2x8x2xbf16>, memref<?x8xf32> {
   ^bb0(%s: f32):

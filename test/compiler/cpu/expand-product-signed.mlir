@@ -104,3 +104,38 @@ func.func @quads(%x: memref<?x32xi8>, %w: memref<1x8x16x4xi8>,
   }
   return
 }
+
+// -----
+
+#tile = #transformer.product_tile<signed_dot, rows = 4, lanes = 8, item = 4,
+    unroll = 4, turn_rows = 4, ahead = 32, ahead_rows = 4, block_bytes = 65536,
+    next_bytes = 65536>
+
+// Four rows of groups go through the first half of the columns, then through the
+// other one, and ask for the panel once. Two rows have registers for all.
+// CHECK: func.func private @product.4x16_i4_group32_dot
+// CHECK: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK: llvm.intr.prefetch
+// CHECK-COUNT-4: math.fma
+// CHECK-NOT: math.fma
+// CHECK-COUNT-4: llvm.store
+// CHECK: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK-NOT: llvm.intr.prefetch
+// CHECK-COUNT-4: math.fma
+// CHECK-COUNT-4: llvm.store
+// CHECK: return
+// CHECK: func.func private @product.2x16_i4_group32_dot
+// CHECK: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK-NOT: scf.for
+// CHECK: func.func private @product.1x16_i4_group32_dot
+// CHECK-LABEL: func.func @halves
+func.func @halves(%x: memref<?x64xi8>, %w: memref<1x8x16x4xi8>,
+                  %g: memref<1x2x16xf32>, %y: memref<?x16xf32>,
+                  %batch: !transformer.batch) {
+  transformer.product %x, %w groups(%g) outs(%y) {tile = #tile}
+      : memref<?x64xi8>, memref<1x8x16x4xi8>, memref<1x2x16xf32>, memref<?x16xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  return
+}

@@ -2,13 +2,15 @@
 // plain loops, as they are; a product begins with its scales.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-lower-to-linalg="panel=16 int8-rows=excess" --canonicalize | FileCheck %s --check-prefixes=CHECK,EXCESS
-// RUN: tfc-opt %s --tfc-lower-to-linalg="panel=16 int8-rows=signed" --canonicalize | FileCheck %s --check-prefixes=CHECK,SIGNED
+// RUN: tfc-opt %s --tfc-lower-to-linalg="panel=16 int8-rows=signed" --canonicalize | FileCheck %s --check-prefixes=CHECK,SIGNED,DOTS
+// RUN: tfc-opt %s --tfc-lower-to-linalg="panel=16 int8-rows=matrices" --canonicalize | FileCheck %s --check-prefixes=CHECK,SIGNED,MATRICES
 // RUN: tfc-opt %s --tfc-lower-to-linalg="panel=16 int8-rows=wide" --canonicalize | FileCheck %s --check-prefixes=CHECK,WIDE
 // RUN: tfc-opt %s --tfc-lower-to-linalg --canonicalize | FileCheck %s --check-prefixes=CHECK,PLAIN
 
 // EXCESS: @w : tensor<20x7xi8> from{{.*}} packed<panel = 16, word = 4> rounds
 // EXCESS-NEXT: @w.excess : tensor<20xi32> companion<excess of @w>
-// SIGNED: @w : tensor<20x7xi8> from{{.*}} packed<panel = 16, word = 4> rounds
+// DOTS: @w : tensor<20x7xi8> from{{.*}} packed<panel = 16, word = 4> rounds
+// MATRICES: @w : tensor<20x7xi8> from{{.*}} packed<panel = 16, word = 8> rounds
 // SIGNED-NOT: excess
 // WIDE: @w : tensor<20x7xi8> from{{.*}} packed<panel = 16, word = 2> rounds
 // PLAIN: @w : tensor<20x7xi8> from{{.*}} rounds

@@ -82,6 +82,20 @@ define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
 declare <4 x i32> @llvm.aarch64.neon.sdot.v4i32.v16i8(<4 x i32>, <16 x i8>, <16 x i8>)
 )";
 
+/// Two rows and two columns of eight bytes, four times.
+constexpr char matrixText[] = R"(
+define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
+  %s = load <4 x i32>, ptr %sum, align 4
+  %x = load <16 x i8>, ptr %a, align 4
+  %y = load <16 x i8>, ptr %b, align 4
+  %z = call <4 x i32> @llvm.aarch64.neon.smmla.v4i32.v16i8(<4 x i32> %s, <16 x i8> %x, <16 x i8> %y)
+  %all = shufflevector <4 x i32> %z, <4 x i32> poison, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3>
+  store <16 x i32> %all, ptr %to, align 4
+  ret void
+}
+declare <4 x i32> @llvm.aarch64.neon.smmla.v4i32.v16i8(<4 x i32>, <16 x i8>, <16 x i8>)
+)";
+
 constexpr char wideText[] = R"(
 define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
   %s = load <16 x i32>, ptr %sum, align 4
@@ -364,6 +378,35 @@ TEST(InstructionModels, bytesOfNeonHaveSigns) {
       for (int byte = 0; byte < 32; byte += 8) {
         expected += static_cast<uint32_t>(static_cast<int8_t>(a[lane] >> byte) *
                                           static_cast<int8_t>(b[lane] >> byte));
+      }
+      ASSERT_EQ(got[lane], expected);
+    }
+  }
+}
+
+TEST(InstructionModels, matricesOfNeonAreRowsTimesColumns) {
+  if (!hasFeature("fma")) {
+    GTEST_SKIP() << "expected a machine of x86-64-v3";
+  }
+  Dot dot(/*isModel=*/true, matrixText);
+  // 8 times -128 * -128; modulo 2^32.
+  EXPECT_EQ(dot(5, 0x80808080, 0x80808080), 131072u + 5);
+  EXPECT_EQ(dot(0x7fffffff, 1, 1), 0x80000001u);
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 1000; ++trial) {
+    Words sum, a, b;
+    for (Words *words : {&sum, &a, &b}) {
+      std::generate(words->begin(), words->end(), std::ref(random));
+    }
+    Words got = dot(sum, a, b);
+    for (size_t lane = 0; lane < 4; ++lane) {
+      uint32_t expected = sum[lane];
+      for (size_t word = 0; word < 2; ++word) {
+        uint32_t x = a[lane / 2 * 2 + word], y = b[lane % 2 * 2 + word];
+        for (int byte = 0; byte < 32; byte += 8) {
+          expected += static_cast<uint32_t>(static_cast<int8_t>(x >> byte) *
+                                            static_cast<int8_t>(y >> byte));
+        }
       }
       ASSERT_EQ(got[lane], expected);
     }

@@ -205,8 +205,9 @@ TEST(TargetInfo, everyArmIsOneLevel) {
   EXPECT_TRUE(target.needsModels());
   for (auto [name, ofBytes] : {std::pair<llvm::StringRef, llvm::StringRef>{
                                    "neoverse-n1", "armv8-a+dotprod"},
-                               {"neoverse-v1", "armv8-a+dotprod"},
-                               {"neoverse-v2", "armv8-a+dotprod"},
+                               {"neoverse-n2", "armv8-a+i8mm"},
+                               {"neoverse-v1", "armv8-a+i8mm"},
+                               {"neoverse-v2", "armv8-a+i8mm"},
                                {"cortex-a76", "armv8-a+dotprod"},
                                {"cortex-a72", "armv8-a"},
                                {"cortex-a53", "armv8-a"}}) {
@@ -258,6 +259,8 @@ TEST(TargetInfo, aMacIsAnArmWithAnotherFile) {
   EXPECT_FALSE(bytes.needsModels());
   EXPECT_FALSE(target.runsHere());
   EXPECT_EQ(target.emulated().triple(), parse("cpu").triple());
+  EXPECT_EQ(parse("cpu:apple-m2").fastAt(Factors::Int8).programName(),
+            "armv8-a+i8mm");
   // As a module's attribute says it.
   TargetInfo said = *TargetInfo::findProgram("armv8-a");
   said.tuneFor("apple-m2");
@@ -275,6 +278,19 @@ TEST(TargetInfo, anArmWithProductsOfBytes) {
   EXPECT_EQ(target.multiplies, Factors::Int8);
   EXPECT_FALSE(target.needsModels());
   EXPECT_TRUE(target.emulated().needsModels());
+  TargetInfo matrices = parse("cpu:armv8-a+i8mm");
+  EXPECT_EQ(matrices.machine, Machine::Aarch64);
+  EXPECT_EQ(matrices.features,
+            uint64_t(TFC_FEATURE_ARM_DOTPROD | TFC_FEATURE_ARM_I8MM));
+  EXPECT_EQ(matrices.attributes, "+dotprod,+i8mm");
+  EXPECT_EQ(matrices.multiplies, Factors::Int8);
+  EXPECT_FALSE(matrices.needsModels());
+  EXPECT_TRUE(matrices.emulated().needsModels());
+  auto all = TargetInfo::parseList(
+      "cpu:armv8-a+i8mm,cpu:armv8-a,cpu:armv8-a+dotprod", Factors::Int8);
+  ASSERT_TRUE(static_cast<bool>(all));
+  EXPECT_EQ(all->front().name, "armv8-a");
+  EXPECT_EQ(all->back().name, "armv8-a+i8mm");
   // A feature of x86-64 with the same bit says nothing of it.
   EXPECT_EQ(parse("cpu:znver4").fastAt(Factors::Int8).machine, Machine::X86_64);
 }
@@ -358,7 +374,8 @@ TEST(TargetInfo, refusesWhatCannotRunIt) {
       "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
       "cpu:x86-64-v4+bf16, cpu:x86-64-v4+amx-bf16, cpu:x86-64-v3+avxvnni, "
       "cpu:x86-64-v4+vnni, cpu:x86-64-v4+amx-int8, "
-      "cpu:armv8-a, cpu:armv8-a+dotprod, cpu:rv64gcv, cpu:rv64gcv+zvl256b, "
+      "cpu:armv8-a, cpu:armv8-a+dotprod, cpu:armv8-a+i8mm, "
+      "cpu:rv64gcv, cpu:rv64gcv+zvl256b, "
       "cpu:rv64gcv+zvl512b or LLVM's name of a CPU with AVX2, "
       "FMA and F16C, of a 64-bit Arm or of a 64-bit RISC-V with V, as "
       "cpu:znver4, or cuda or cuda:sm_80 (also sm_86, sm_87, "

@@ -31,8 +31,8 @@ TEST(Strategy, tilesFitTheRegistersAndItemsAreWholeTiles) {
         std::pair{"x86-64-v4+amx-bf16", ""},
         std::pair{"x86-64-v4+amx-int8", ""},
         std::pair{"armv8-a", "neoverse-n1"}, std::pair{"armv8-a+dotprod", ""},
-        std::pair{"rv64gcv", ""}, std::pair{"rv64gcv+zvl256b", ""},
-        std::pair{"rv64gcv+zvl512b", ""}}) {
+        std::pair{"armv8-a+i8mm", ""}, std::pair{"rv64gcv", ""},
+        std::pair{"rv64gcv+zvl256b", ""}, std::pair{"rv64gcv+zvl512b", ""}}) {
     Strategy s = chooseStrategy(program, microarchitecture);
     // Of `lanes` floats.
     bool isLong = llvm::StringRef(program).contains("zvl") || s.lanes == 16;
@@ -66,7 +66,7 @@ TEST(Strategy, riscvHasThePanelsOfX86) {
 }
 
 TEST(Strategy, quadsFitNeon) {
-  for (const char *program : {"armv8-a", "armv8-a+dotprod"}) {
+  for (const char *program : {"armv8-a", "armv8-a+dotprod", "armv8-a+i8mm"}) {
     for (int64_t bits : {16, 32}) {
       Strategy s = chooseStrategy(program, "", bits);
       EXPECT_TRUE(s.byLane) << program;
@@ -79,6 +79,18 @@ TEST(Strategy, quadsFitNeon) {
     }
     EXPECT_FALSE(chooseStrategy(program, "", 8).byLane) << program;
   }
+}
+
+TEST(Strategy, matricesOfBytesFitNeon) {
+  Strategy s = chooseStrategy("armv8-a+i8mm", "", 8);
+  EXPECT_TRUE(s.matrices);
+  EXPECT_FALSE(chooseStrategy("armv8-a+i8mm", "", 4).matrices);
+  EXPECT_FALSE(chooseStrategy("armv8-a+dotprod", "", 8).matrices);
+  // Two rows each: sums, rows, a vector of weights.
+  EXPECT_EQ(s.rows % 2, 0);
+  EXPECT_EQ(s.rowBlock % s.rows, 0);
+  EXPECT_LE(s.rows * s.panel / 4 + s.rows / 2 + 1, 32);
+  EXPECT_EQ(s.panel, chooseStrategy("armv8-a+dotprod", "", 8).panel);
 }
 
 TEST(Strategy, dotsReadTheWeightsOfTheLevelBelow) {
