@@ -64,12 +64,12 @@ LogicalResult LinearOp::verify() {
   // linear_c7
   if (Value zeros = getWeightZeros();
       zeros && (!isFour || !hasScales ||
-                (getElementTypeOrSelf(zeros).isF32() && !isScaled) ||
+                (isa<FloatType>(getElementTypeOrSelf(zeros)) && !isScaled) ||
                 cast<ShapedType>(zeros.getType()).getShape() !=
                     cast<ShapedType>(getWeightScales().getType()).getShape())) {
     return emitOpError() << "expected weight_zeros of a weight of i4, one for "
-                            "each of its weight_scales, and of f32 only with "
-                            "rows of i8, got "
+                            "each of its weight_scales, and of floats only "
+                            "with rows of i8, got "
                          << zeros.getType();
   }
   // linear_c6

@@ -42,15 +42,16 @@ def Transformer_LinearOp
     and the product is `sum_g float(sum of group g) * weight_scales[n,g]`, in f32
     by a multiply-add a group, in their order, times `input_scales[t]`. With
     `weight_zeros`, as many, an element of a weight of i4 stands for itself minus
-    its group's, in [-8, 7] as well. Those of f32 come off what the scale is
+    its group's, in [-8, 7] as well. Those that are floats come off what the scale is
     multiplied with: an element w stands for (w + 8) times its group's scale,
     minus its group's zero, and behind each group's multiply-add is another, of
-    minus the sum of the group's input and the zero.
+    minus the sum of the group's input and the zero. Scales of groups, and such
+    zeros, may be of 16 bits, which are widened to f32, exactly.
 
     ```mlir
     %y = transformer.linear %q, %weight scales %s, %group_scales
            : tensor<?x128xi8>, tensor<150x128xi4>, tensor<?xf32>,
-             tensor<150x4xf32>
+             tensor<150x4xbf16>
     ```
 
     Of rows of floats and a weight of integers there are no `input_scales`: an
@@ -75,7 +76,7 @@ def Transformer_LinearOp
     * C6. weight_scales have the length N, of a weight of i8; or they are N rows
       of a number of groups that divides K, of one of i4 always.
     * C7. weight_zeros are of the shape of weight_scales, of a weight of i4, and
-      of f32 only if input is of i8.
+      of floats only if input is of i8.
   }];
   let arguments = (ins Transformer_Factors:$input,
                        Transformer_FactorMatrix:$weight,

@@ -278,9 +278,10 @@ def Transformer_ProductOp
     times `groups[p,g,j]`, a multiply-add a group. Beside rows of floats, panels of
     groups may be of another width than those of the matrix.
     With `zeros`, 8 more than the group's zero point, an integer stands for
-    itself minus that. With `zeros` of f32, beside rows of i8, it stands for
+    itself minus that. With `zeros` of floats, beside rows of i8, it stands for
     itself times its scale minus the zero: a group is two multiply-adds, the
-    second of minus the sum of the row's integers and the zero.
+    second of minus the sum of the row's integers and the zero. Groups, and such
+    zeros, of 16 bits are widened to f32.
 
     With `experts`, panels and columns have an axis of experts in front, and row
     t is multiplied with the panels of expert `experts[t]` and has its columns.

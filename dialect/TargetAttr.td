@@ -20,7 +20,8 @@ def Transformer_TargetAttr : AttrDef<Transformer_Dialect, "Target"> {
     be fast, where one is meant, or later architectures of devices that get a
     binary of their own; `weights`, what matrices are kept in, and whether it is
     so for weights that it `rounds`, and of int4 how many columns a `group` has,
-    and whether groups have `zeros`, or `float_zeros`; `deterministic`, whether a row's
+    whether groups have `zeros`, or `float_zeros`, and what their `scales` are
+    kept in; `deterministic`, whether a row's
     bits may not depend on the other rows of its step, on devices either. What passes depend on besides the IR
     follows from it alone, so that every arrow of `tfc-opt` compiles the program
     that `tfc compile` does.
@@ -37,10 +38,11 @@ def Transformer_TargetAttr : AttrDef<Transformer_Dialect, "Target"> {
                         DefaultValuedParameter<"bool", "false">:$deterministic,
                         DefaultValuedParameter<"int64_t", "0">:$group,
                         DefaultValuedParameter<"bool", "false">:$zeros,
-                        DefaultValuedParameter<"bool", "false">:$float_zeros);
+                        DefaultValuedParameter<"bool", "false">:$float_zeros,
+                        Transformer_StorageParameter:$scales);
   let assemblyFormat = "`<` $program `,` "
                        "struct($opt, $cpu, $weights, $rounds, $deterministic, "
-                       "$group, $zeros, $float_zeros) `>`";
+                       "$group, $zeros, $float_zeros, $scales) `>`";
 }
 
 #endif // TFC_DIALECT_TARGETATTR

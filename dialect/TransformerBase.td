@@ -122,16 +122,17 @@ def Transformer_Vector
     : Transformer_RankedTensor<1,
         And<[Transformer_Element<"isF32()">, Transformer_Static<0>]>,
         "f32 vector of static length">;
-// A number for each row of a matrix of bytes, or for each group of its columns.
+// A number for each row of a matrix of bytes, or for each group of its columns,
+// which may be of 16 bits.
 def Transformer_WeightScales
-    : AnyTypeOf<[Transformer_Vector, Transformer_Matrix]>;
+    : AnyTypeOf<[Transformer_Vector, Transformer_StoredMatrix]>;
 // Zero points of groups, or what comes off of their elements.
 def Transformer_WeightZeros
     : Transformer_RankedTensor<2,
         And<[Or<[Transformer_Element<"isInteger(8)">,
-                 Transformer_Element<"isF32()">]>,
+                 Transformer_StoredElement]>,
              Transformer_Static<0>, Transformer_Static<1>]>,
-        "i8 or f32 matrix of static shape">;
+        "i8, f32, f16 or bf16 matrix of static shape">;
 def Transformer_Ids
     : Transformer_RankedTensor<1, Transformer_Element<"isInteger(32)">,
         "i32 vector, tensor<?xi32>">;
@@ -154,11 +155,11 @@ class Transformer_ExpertGroups<Pred element, string names>
              Transformer_Static<2>]>,
         names # " matrices of static shape, one an expert">;
 def Transformer_ExpertScales
-    : Transformer_ExpertGroups<Transformer_Element<"isF32()">, "f32">;
+    : Transformer_ExpertGroups<Transformer_StoredElement, "f32, f16 or bf16">;
 def Transformer_ExpertZeros
     : Transformer_ExpertGroups<Or<[Transformer_Element<"isInteger(8)">,
-                                   Transformer_Element<"isF32()">]>,
-                               "i8 or f32">;
+                                   Transformer_StoredElement]>,
+                               "i8, f32, f16 or bf16">;
 // Numbers of experts, as many for each row.
 def Transformer_ExpertIds
     : Transformer_RankedTensor<2,
@@ -234,13 +235,14 @@ class Transformer_GroupsOrBuffer<Pred element, string names, list<Type> types>
                                       names>,
                  MemRefRankOf<types, [3, 4]>]>;
 def Transformer_GroupScalesOrBuffer
-    : Transformer_GroupsOrBuffer<Transformer_Element<"isF32()">, "f32", [F32]>;
+    : Transformer_GroupsOrBuffer<Transformer_StoredElement,
+                                 "f32, f16 or bf16", [F32, F16, BF16]>;
 
 // The same of their zero points.
 def Transformer_GroupZerosOrBuffer
     : Transformer_GroupsOrBuffer<Or<[Transformer_Element<"isInteger(8)">,
-                                     Transformer_Element<"isF32()">]>,
-                                 "i8 or f32", [I8, F32]>;
+                                     Transformer_StoredElement]>,
+                                 "i8, f32, f16 or bf16", [I8, F32, F16, BF16]>;
 
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
     : Op<Transformer_Dialect, mnemonic, traits>;

@@ -121,14 +121,18 @@ static LogicalResult verifyCompanion(ParameterOp op, CompanionAttr companion) {
                      ? Type(Float32Type::get(op.getContext()))
                      : IntegerType::get(op.getContext(),
                                         kind == CompanionKind::Zeros ? 8 : 32);
+  // Of groups of four bits floats may be of 16, those of a group alike.
+  if (isFour && isa<FloatType>(own.getElementType())) {
+    ParameterOp scales = kind == CompanionKind::Zeros
+                             ? matrix.findCompanion(CompanionKind::Scales)
+                             : ParameterOp();
+    element = (scales ? scales : op).getTensorType().getElementType();
+  }
   SmallVector<int64_t> shape = {type.getDimSize(0)};
   if (hasGroups) {
     bool divides = own.getRank() == 2 && own.getDimSize(1) > 0 &&
                    type.getDimSize(1) % own.getDimSize(1) == 0;
     shape.push_back(divides ? own.getDimSize(1) : 1);
-  }
-  if (kind == CompanionKind::Zeros && own.getElementType().isF32()) {
-    element = own.getElementType();
   }
   Type expected = RankedTensorType::get(shape, element);
   if (op.getType() != expected) {

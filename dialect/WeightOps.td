@@ -25,6 +25,8 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     `companion` instead of a source, which says whose it is. One of i4 has them
     for groups of its columns: of a group's greatest element by size the -8th
     part, so that this is -8, and what is nearest to 8 of the other sign 7.
+    Those of i4 may be of 16 bits: the part is rounded to them before integers
+    are made of it.
 
     ```mlir
     transformer.parameter @w : tensor<150x104xi8> from <["w"], stored_rows = 150> rounds
@@ -80,9 +82,9 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     * C11. all layers together, packed, are less than 2^63 bytes.
     * C13. a companion is a vector, of f32 for scales and of i32 for an excess,
       as long as there are rows of the matrix of i8 that it names, with its
-      layers and experts; of a matrix of i4 it is scales, a matrix of f32 with as many rows
-      and a number of columns that divides the matrix's, and zeros are one of i8
-      or f32 like those.
+      layers and experts; of a matrix of i4 it is scales, a matrix of f32, f16 or
+      bf16 with as many rows and a number of columns that divides the matrix's,
+      and zeros are one of i8 or of floats like the scales.
     * C15. a matrix of i4 has an even word where it is packed.
     * C14. there is at least one expert; a parameter of experts has a source, or
       is the companion of one, and is not tied; one of integers has scales of

@@ -25,14 +25,16 @@ using namespace mlir;
 using namespace tfc;
 
 /// Rows are of f32, but for what products multiply, which depends on their
-/// tile, and what they store.
+/// tile, what groups have, and what they store.
 static LogicalResult expectRows(Operation *op) {
   auto product = dyn_cast<transformer::ProductOp>(op);
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<MemRefType>(operand.getType());
-    bool isStored = product && (operand == product.getPanels() ||
-                                operand == product.getInput() ||
-                                operand == product.getInit());
+    bool isStored =
+        product &&
+        (operand == product.getPanels() || operand == product.getInput() ||
+         operand == product.getGroups() || operand == product.getZeros() ||
+         operand == product.getInit());
     if (type && !isStored && isa<FloatType>(type.getElementType()) &&
         !type.getElementType().isF32()) {
       return op->emitOpError() << "expected rows of f32, got " << type;

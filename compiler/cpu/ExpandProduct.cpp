@@ -106,7 +106,7 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value step,
     auto groups = cast<MemRefType>(op.getGroups().getType());
     groupTiles.emplace(
         k, module, tile, layout, transformer::widthOf(op.getInput()),
-        groups.getShape().drop_back().back(),
+        groups.getShape().drop_back().back(), groups.getElementType(),
         op.getZeros() ? getElementTypeOrSelf(op.getZeros().getType()) : Type(),
         inputRowBytes);
     scales = addressOf(op.getGroups());
@@ -265,14 +265,14 @@ void ProductKernel::emitGroups(const Item &item) {
   if (item.expert) {
     panel = k.add(panel, k.scale(item.expert, layout.panels));
   }
-  at.scales = k.add(scales, k.scale(panel, groups * width * kFloatBytes));
-  at.zeros = zeros;
-  if (zeros) {
+  auto find = [&](Value address, Value buffer) {
     int64_t bytes =
-        getElementTypeOrSelf(op.getZeros().getType()).getIntOrFloatBitWidth() /
+        getElementTypeOrSelf(buffer.getType()).getIntOrFloatBitWidth() /
         CHAR_BIT;
-    at.zeros = k.add(zeros, k.scale(panel, groups * width * bytes));
-  }
+    return k.add(address, k.scale(panel, groups * width * bytes));
+  };
+  at.scales = find(scales, op.getGroups());
+  at.zeros = zeros ? find(zeros, op.getZeros()) : Value();
   at.sums = item.sums;
   k.loop(k.constant(0), item.rows, tile.getRows(), [&](Value row) {
     at.rows = k.min(k.subtract(item.rows, row), k.constant(tile.getRows()));

@@ -5,6 +5,7 @@
 
 #include "compiler/cpu/VectorCache.h"
 #include "compiler/cpu/WordProduct.h"
+#include "compiler/kernel/NarrowFloat.h"
 #include "compiler/kernel/Quantize.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,6 +39,10 @@ static constexpr int64_t kOffsetRows = 64;
 /// Of a group, added up at once.
 static constexpr int64_t kOffsetBytes = 16;
 
+static int64_t sizeOf(Type element) {
+  return element.getIntOrFloatBitWidth() / CHAR_BIT;
+}
+
 namespace {
 
 /// Builds the body of one function.
@@ -47,10 +52,10 @@ public:
 
   GroupBody(func::FuncOp function, OpBuilder &builder, int64_t rows,
             const PanelLayout &layout, transformer::ProductTileAttr tile,
-            bool isByte, int64_t group, Type zeroElement)
+            bool isByte, int64_t group, Type scaleElement, Type zeroElement)
       : k(function.getLoc(), builder, Value()), b(k.builder()), rows(rows),
         layout(layout), tile(tile), isByte(isByte), group(group),
-        zeroElement(zeroElement),
+        scaleElement(scaleElement), zeroElement(zeroElement),
         pieces(cutColumns(layout.width, tile.getLanes())) {
     Value *const places[] = {&x,     &rowBytes, &last,  &offsets, &offsetBytes,
                              &panel, &scales,   &zeros, &groups,  &sums};
@@ -110,8 +115,8 @@ private:
   Value addUp(Value sum, Value pairs, int64_t times, int64_t width);
   Value multiplyPairs(Value x, Value y, int64_t width);
   Value beginGroup(Value ownZeros, Value offset, const ColumnPiece &piece);
-  bool areFloat() const { return zeroElement && zeroElement.isF32(); }
-  Value loadFloats(Value place, const ColumnPiece &piece);
+  bool areFloat() const { return isa_and_nonnull<FloatType>(zeroElement); }
+  Value loadFloats(Value place, Type element, const ColumnPiece &piece);
   void takeOff(Value ownZeros, ArrayRef<Value> rowSums, Values &floats);
 
   KernelBuilder k;
@@ -121,6 +126,7 @@ private:
   transformer::ProductTileAttr tile;
   bool isByte;
   int64_t group;
+  Type scaleElement;
   Type zeroElement; // null where there are no zeros
   SmallVector<ColumnPiece> pieces;
   Value x, rowBytes, last, offsets, offsetBytes, panel, scales, zeros, groups,
@@ -319,12 +325,12 @@ KernelBuilder::Values GroupBody::emitBlock(Value block, ArrayRef<Value> places,
 /// Of group `number` the integers, which the floats get, times their scales.
 KernelBuilder::Values GroupBody::emitGroup(Value number, ValueRange floats) {
   Value weights = buildAddress(b, panel, number, groupBytes());
-  Value ownScales = buildAddress(b, scales, number, layout.width * kFloatBytes);
-  int64_t zeroBytes =
-      zeroElement ? zeroElement.getIntOrFloatBitWidth() / CHAR_BIT : 0;
+  Value ownScales =
+      buildAddress(b, scales, number, layout.width * sizeOf(scaleElement));
   Value ownZeros =
-      zeroElement ? buildAddress(b, zeros, number, layout.width * zeroBytes)
-                  : Value();
+      zeroElement
+          ? buildAddress(b, zeros, number, layout.width * sizeOf(zeroElement))
+          : Value();
   SmallVector<Value> places, rowSums;
   Values integers;
   for (int64_t row = 0; row < rows; ++row) {
@@ -357,7 +363,7 @@ KernelBuilder::Values GroupBody::emitGroup(Value number, ValueRange floats) {
   Values next;
   for (auto [i, integer] : llvm::enumerate(integers)) {
     const ColumnPiece &piece = pieces[i % pieces.size()];
-    Value scale = loadFloats(ownScales, piece);
+    Value scale = loadFloats(ownScales, scaleElement, piece);
     Value wide = arith::SIToFPOp::create(b, scale.getType(), integer);
     next.push_back(math::FmaOp::create(b, wide, scale, floats[i]));
   }
@@ -367,19 +373,21 @@ KernelBuilder::Values GroupBody::emitGroup(Value number, ValueRange floats) {
   return next;
 }
 
-/// A piece of the floats that a group has at `place`.
-Value GroupBody::loadFloats(Value place, const ColumnPiece &piece) {
-  return LLVM::LoadOp::create(
-      b, f32Vector(k, piece.width),
-      buildAddress(b, place, piece.offset * kFloatBytes),
-      /*alignment=*/kFloatBytes);
+/// A piece of the floats that a group has at `place`, as f32.
+Value GroupBody::loadFloats(Value place, Type element,
+                            const ColumnPiece &piece) {
+  int64_t bytes = sizeOf(element);
+  Value kept = LLVM::LoadOp::create(
+      b, VectorType::get(piece.width, element),
+      buildAddress(b, place, piece.offset * bytes), /*alignment=*/bytes);
+  return element.isF32() ? kept : widenFloat(b, kept);
 }
 
 /// Adds minus the sums of rows times their group's zeros.
 void GroupBody::takeOff(Value ownZeros, ArrayRef<Value> rowSums,
                         Values &floats) {
   for (auto [j, piece] : llvm::enumerate(pieces)) {
-    Value own = loadFloats(ownZeros, piece);
+    Value own = loadFloats(ownZeros, zeroElement, piece);
     for (auto [row, sum] : llvm::enumerate(rowSums)) {
       Value wide = arith::SIToFPOp::create(b, b.getF32Type(), sum);
       Value all = vector::BroadcastOp::create(b, own.getType(), wide);
@@ -437,15 +445,20 @@ bool GroupTiles::isKnown(transformer::ProductTileAttr tile,
          layout.columns == kWordBytes && layout.width % tile.getLanes() == 0;
 }
 
+/// What a function's name says of scales that are no f32.
+static StringRef nameOf(Type scales) {
+  return scales.isF32() ? "" : scales.isF16() ? "_f16" : "_bf16";
+}
+
 func::FuncOp GroupTiles::find(int64_t rows) {
   bool isPairs = tile.getKind() == transformer::ProductKind::Pairs;
-  std::string name = "product." + std::to_string(rows) + "x" +
-                     std::to_string(layout.width) +
-                     (isByte ? "_i8_group" : "_i4_group") +
-                     std::to_string(group) + (isPairs ? "_pairs" : "_dot") +
-                     (!zeros          ? ""
-                      : zeros.isF32() ? "_float_zeros"
-                                      : "_zeros");
+  std::string name =
+      "product." + std::to_string(rows) + "x" + std::to_string(layout.width) +
+      (isByte ? "_i8_group" : "_i4_group") + std::to_string(group) +
+      (isPairs ? "_pairs" : "_dot") + nameOf(scales).str() +
+      (!zeros                  ? ""
+       : isa<FloatType>(zeros) ? "_float_zeros"
+                               : "_zeros");
   if (auto found = module.lookupSymbol<func::FuncOp>(name)) {
     return found;
   }
@@ -458,7 +471,8 @@ func::FuncOp GroupTiles::find(int64_t rows) {
                       {pointer, index, index, pointer, index, pointer, pointer,
                        pointer, index, pointer});
   builder.setInsertionPointToStart(function.addEntryBlock());
-  GroupBody(function, builder, rows, layout, tile, isByte, group, zeros).emit();
+  GroupBody(function, builder, rows, layout, tile, isByte, group, scales, zeros)
+      .emit();
   return function;
 }
 

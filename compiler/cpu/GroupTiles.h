@@ -26,18 +26,19 @@ struct GroupTile {
 /// bytes of a `SignedDot` as they are: a group's sum begins with what comes off
 /// for its zero point, which is 8, or 128 of bytes, where there are no zeros.
 /// Where zeros are floats it begins with nothing, and what comes off is one
-/// more multiply-add of floats. Integers have no order of sums, and groups are
+/// more multiply-add of floats. Scales and such zeros of 16 bits are widened as
+/// they are read. Integers have no order of sums, and groups are
 /// added in theirs, so that any row's bits are the same in every tile and for
 /// every instruction.
 class GroupTiles {
 public:
   GroupTiles(KernelBuilder &builder, mlir::ModuleOp module,
              transformer::ProductTileAttr tile, const PanelLayout &layout,
-             int64_t columns, int64_t groups, mlir::Type zeros,
-             mlir::Value rowBytes)
+             int64_t columns, int64_t groups, mlir::Type scales,
+             mlir::Type zeros, mlir::Value rowBytes)
       : k(builder), module(module), tile(tile), layout(layout),
         isByte(layout.words * layout.columns == columns),
-        group(columns / groups), groups(groups), zeros(zeros),
+        group(columns / groups), groups(groups), scales(scales), zeros(zeros),
         rowBytes(rowBytes) {}
 
   /// Whether there are instructions for tiles of such vectors and panels.
@@ -65,7 +66,8 @@ private:
   PanelLayout layout;
   bool isByte;           // or four bits
   int64_t group, groups; // columns of one, and how many there are
-  mlir::Type zeros;      // an i8 or f32; null where there are none
+  mlir::Type scales;     // f32, f16 or bf16
+  mlir::Type zeros;      // an i8, or one of those; null where there are none
   mlir::Value rowBytes;
 };
 

@@ -35,6 +35,7 @@ PipelineOptions tfc::pipelineFor(const spec::ModelSpec &model,
   pipeline.group = model.group;
   pipeline.zeros = model.hasZeros;
   pipeline.floatZeros = model.hasFloatZeros;
+  pipeline.scales = static_cast<transformer::Storage>(model.scales);
   pipeline.deterministic = options.deterministic;
   return pipeline;
 }

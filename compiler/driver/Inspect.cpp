@@ -154,7 +154,11 @@ static void printSublayer(const spec::LayerRun &run, size_t number,
 /// A parameter's numbers, of all layers and experts.
 /// Of the four of a number of a matrix.
 static double bytesSaved(const spec::ModelSpec &model) {
-  double scales = model.group > 0 ? 4.0 / static_cast<double>(model.group) : 0;
+  bool areHalf = model.storage == spec::Storage::Int4 &&
+                 model.scales != spec::Storage::F32;
+  double scale = areHalf ? 2 : 4;
+  double scales =
+      model.group > 0 ? scale / static_cast<double>(model.group) : 0;
   switch (model.storage) {
   case spec::Storage::F32:
     return 0;

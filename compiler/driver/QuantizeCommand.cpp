@@ -374,6 +374,19 @@ int Quantizer::quantize() {
   return kOk;
 }
 
+/// What an import of the folder will say: as groups' scales are written.
+static spec::Storage scalesOf(const quantize::QuantizedModel &model) {
+  std::set<rt::DType> types;
+  for (const quantize::RoundedMatrix &matrix : model.rounded) {
+    if (matrix.rows > 0) {
+      types.insert(matrix.scaleType);
+    }
+  }
+  return types == std::set{rt::DType::F16}    ? spec::Storage::F16
+         : types == std::set{rt::DType::BF16} ? spec::Storage::BF16
+                                              : spec::Storage::F32;
+}
+
 int Quantizer::judge(const std::set<std::string> &kept, Distance &to) {
   quantized->kept = kept;
   for (spec::Parameter &parameter : integerModel->parameters) {
@@ -382,6 +395,7 @@ int Quantizer::judge(const std::set<std::string> &kept, Distance &to) {
                            quantized->isKept(own->second.front());
   }
   std::string library = scratch + "/integers.so", folder = scratch + "/judged";
+  integerModel->scales = scalesOf(*quantized);
   if (int code = compile(*integerModel, library)) {
     return code;
   }

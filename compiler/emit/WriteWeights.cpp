@@ -27,7 +27,7 @@ static transformer::ParameterOp findWhole(transformer::ParameterOp op) {
   return op;
 }
 
-/// tfc_weight_v0's kept and group, and which zeros its groups have.
+/// tfc_weight_v0's kept and group, and flags of what its groups have.
 struct KeptIntegers {
   uint32_t kept = 0, group = 0, flags = 0;
 };
@@ -48,9 +48,12 @@ static KeptIntegers describeKept(transformer::ParameterOp op) {
     transformer::ParameterOp zeros =
         whole.findCompanion(transformer::CompanionKind::Zeros);
     own.flags = !zeros ? 0
-                : zeros.getTensorType().getElementType().isF32()
+                : isa<FloatType>(zeros.getTensorType().getElementType())
                     ? TFC_WEIGHT_FLOAT_ZEROS
                     : TFC_WEIGHT_ZEROS;
+    if (!scales.getTensorType().getElementType().isF32()) {
+      own.flags |= TFC_WEIGHT_HALF_SCALES;
+    }
   }
   return own;
 }

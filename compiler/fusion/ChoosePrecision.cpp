@@ -455,8 +455,12 @@ struct ChoosePrecisionPass
     if (hasGroups) {
       shape.push_back(matrix.getDimSize(1) / group);
     }
-    auto type = RankedTensorType::get(shape, b.getF32Type());
-    ParameterOp scales =
+    // Those of bytes are few beside them.
+    auto type = RankedTensorType::get(
+        shape, isFour ? elementOf(parameter->getContext(),
+                                  transformer::Storage(scales.getValue()))
+                      : b.getF32Type());
+    ParameterOp beside =
         addCompanion(parameter, CompanionKind::Scales, type, symbols);
     auto zerosType = hasFloatZeros ? type : type.clone(b.getI8Type());
     ParameterOp zeros =
@@ -473,7 +477,7 @@ struct ChoosePrecisionPass
                          .getResult()
                    : Value();
       };
-      Value own = find(scales), ownZeros = find(zeros);
+      Value own = find(beside), ownZeros = find(zeros);
       for (Operation *user : llvm::to_vector(weight->getUsers())) {
         llvm::TypeSwitch<Operation *>(user).Case<LinearOp, ExpertLinearOp>(
             [&](auto linear) {

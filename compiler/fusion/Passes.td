@@ -219,7 +219,7 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
 
     With weights of int4 such a matrix is of i4, with a scale for each `group` of
     its columns, and with `zeros` a zero point, or with `float-zeros` a number that
-    comes off, where groups divide them; it is of
+    comes off, where groups divide them, both kept in what `scales` says; it is of
     bytes where they do not, and where the parameter has the attribute
     `transformer.kept_byte`. With a `group` bytes have such scales, too, where
     groups divide the columns.
@@ -234,7 +234,7 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
 
     With `values` of 16 bits as well, rows are those values and no integers: the
     products widen the matrix, and have its scales alone. What would have zeros
-    of f32 is kept in bf16 there.
+    that are floats is kept in bf16 there.
 
     ```mlir
     // becomes, with weights=int8 values=bf16
@@ -265,8 +265,17 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
     Option<"hasZeros", "zeros", "bool", "false",
            "of int4, whether groups have zero points">,
     Option<"hasFloatZeros", "float-zeros", "bool", "false",
-           "of int4, whether groups have zeros of f32, which come off behind "
-           "the scale">,
+           "of int4, whether groups have zeros that are floats, which come off "
+           "behind the scale">,
+    Option<"scales", "scales", "::tfc::transformer::Storage",
+           "::tfc::transformer::Storage::F32",
+           "of int4, what groups' scales, and zeros that are floats, are kept "
+           "in: f32, f16 or bf16",
+           [{::llvm::cl::values(
+             clEnumValN(::tfc::transformer::Storage::F32, "f32", "4 bytes"),
+             clEnumValN(::tfc::transformer::Storage::F16, "f16", "2 bytes"),
+             clEnumValN(::tfc::transformer::Storage::BF16, "bf16",
+                        "2 bytes"))}]>,
     Option<"rounds", "rounds", "bool", "false",
            "whether what is stored with more bits is rounded">,
     Option<"values", "values", "::tfc::transformer::Storage",

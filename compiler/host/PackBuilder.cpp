@@ -62,10 +62,11 @@ Value PackBuilder::buildSwitchOverTypes(Value number,
   return op.getResult(0);
 }
 
-/// Stores an f32; whether the target has another value then. A NaN stays one.
+/// Stores an f32, or a byte as it is; whether the target has another value
+/// then. A NaN stays one.
 Value PackBuilder::store(Value value, Value target, Value place) {
   Type type = cast<MemRefType>(target.getType()).getElementType();
-  if (type.isF32()) {
+  if (type == value.getType()) {
     memref::StoreOp::create(b, value, target, place);
     return arith::ConstantOp::create(b, b.getBoolAttr(false));
   }
@@ -173,8 +174,8 @@ Value PackBuilder::buildCopy(Type from, Type to) {
   return findStatus(rows.getResult(0), TFC_PACK_ROUNDED);
 }
 
-/// The layer's vectors, of all groups of all rows.
-PackBuilder::GroupViews PackBuilder::viewGroups() {
+/// The layer's vectors, of all groups of all rows, whose scales are `scales`.
+PackBuilder::GroupViews PackBuilder::viewGroups(Type scales) {
   Value groups = divide(fields[Columns], fields[Group]);
   Value rows = multiply(
       arith::CeilDivUIOp::create(b, add(fields[FirstTarget], fields[Rows]),
@@ -190,10 +191,8 @@ PackBuilder::GroupViews PackBuilder::viewGroups() {
     }
     return viewAs(type, packed, first, count);
   };
-  Type zeros =
-      haveFloatZeros(geometries) ? Type(b.getF32Type()) : Type(b.getI8Type());
-  return {view(b.getF32Type(), Scales, ScalesStride),
-          view(zeros, Zeros, ZerosStride)};
+  Type zeros = haveFloatZeros(geometries) ? scales : Type(b.getI8Type());
+  return {view(scales, Scales, ScalesStride), view(zeros, Zeros, ZerosStride)};
 }
 
 /// The zero of a group whose integers are rounded, or given without one.
@@ -206,30 +205,47 @@ Value PackBuilder::middleZero(Value scale) {
              : arith::ConstantIntOp::create(b, kFourZero, 8).getResult();
 }
 
-/// What a group of a row has beside its integers; bytes have no zero.
-void PackBuilder::storeGroup(const GroupViews &beside, const RowPlaces &row,
-                             Value group, Value scale, Value zero) {
+/// What a group of a row has beside its integers; bytes have no zero. Whether
+/// floats of it are others then.
+Value PackBuilder::storeGroup(const GroupViews &beside, const RowPlaces &row,
+                              Value group, Value scale, Value zero) {
   Value groups = divide(fields[Columns], fields[Group]);
   Value place = multiply(divide(row.target, fields[ScalePanel]),
                          multiply(groups, fields[ScalePanel]));
   place = add(place, add(multiply(group, fields[ScalePanel]),
                          remainder(row.target, fields[ScalePanel])));
-  memref::StoreOp::create(b, scale, beside.scales, place);
+  Value isOther = store(scale, beside.scales, place);
   if (!zero) {
-    return;
+    return isOther;
   }
   Value hasZeros = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
                                          fields[HasZeros], constant(0));
-  auto given = scf::IfOp::create(b, hasZeros, /*withElseRegion=*/false);
+  auto given = scf::IfOp::create(b, TypeRange(b.getI1Type()), hasZeros,
+                                 /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(given.thenBlock());
-  memref::StoreOp::create(b, zero, beside.zeros, place);
+  Value isOtherZero = store(zero, beside.zeros, place);
+  scf::YieldOp::create(
+      b, arith::OrIOp::create(b, isOther, isOtherZero).getResult());
+  b.setInsertionPointToStart(given.elseBlock());
+  scf::YieldOp::create(b, isOther);
+  return given.getResult(0);
 }
 
 /// Of row `row` of the call's, which are dense.
 Value PackBuilder::loadInteger(Value row, Value column) {
   Value place = add(multiply(row, fields[Columns]), column);
   return memref::LoadOp::create(b, source, place);
+}
+
+/// To the host, which knows nothing of them.
+Value PackBuilder::reportScales(Value status) {
+  Value areLost =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, status,
+                            arith::ConstantIntOp::create(b, kScalesLost, 32));
+  return arith::SelectOp::create(
+      b, areLost, arith::ConstantIntOp::create(b, TFC_PACK_ROUNDED, 32),
+      status);
 }
 
 void PackBuilder::build() {
@@ -312,8 +328,10 @@ void PackBuilder::build() {
       b, arith::CmpIPredicate::eq, status,
       arith::ConstantIntOp::create(b, TFC_PACK_ROUNDED, 32));
   Value isWanted = arith::AndIOp::create(b, mayRound, isRounded);
-  func::ReturnOp::create(
-      b, arith::SelectOp::create(
-             b, isWanted, arith::ConstantIntOp::create(b, kPacked, 32), status)
-             .getResult());
+  Value result = arith::SelectOp::create(
+      b, isWanted, arith::ConstantIntOp::create(b, kPacked, 32), status);
+  if (scaleStorage(geometries) != transformer::Storage::F32) {
+    result = reportScales(result);
+  }
+  func::ReturnOp::create(b, result);
 }

@@ -4,6 +4,7 @@
 #define TFC_COMPILER_HOST_PACKBUILDER_H
 
 #include "compiler/host/PackGeometry.h"
+#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -12,6 +13,9 @@ namespace tfc::pack {
 
 /// What pack returns where nothing is wrong.
 constexpr int64_t kPacked = 0;
+/// What it returns as TFC_PACK_ROUNDED even if it may round: 16 bits do not
+/// hold the scales. Greater than any status of abi.h.
+constexpr int64_t kScalesLost = 1 << 16;
 
 /// Generates @pack(weight, layer, begin, end, dtype, source, packed) -> status;
 /// dtypes and statuses are those of abi.h.
@@ -58,10 +62,15 @@ private:
   mlir::Value buildGroup(mlir::Value stored, mlir::Value target,
                          const GroupViews &beside, const RowPlaces &row,
                          mlir::Value group);
-  GroupViews viewGroups();
+  GroupViews viewGroups(mlir::Type scales);
+  /// Of four bits.
+  mlir::Type scaleType() {
+    return transformer::elementOf(b.getContext(), scaleStorage(geometries));
+  }
   mlir::Value middleZero(mlir::Value scale);
-  void storeGroup(const GroupViews &beside, const RowPlaces &row,
-                  mlir::Value group, mlir::Value scale, mlir::Value zero);
+  mlir::Value storeGroup(const GroupViews &beside, const RowPlaces &row,
+                         mlir::Value group, mlir::Value scale,
+                         mlir::Value zero);
   PairPlace findPair(const RowPlaces &row, mlir::Value first, mlir::Value pair);
   PairPlace findPairInHalves(const RowPlaces &row, mlir::Value first,
                              mlir::Value pair);
@@ -83,6 +92,7 @@ private:
   mlir::Value findPlace(const RowPlaces &row, mlir::Value column);
   mlir::Value findInFragments(mlir::Value column);
   mlir::Value findStatus(mlir::Value isSo, int64_t status);
+  mlir::Value reportScales(mlir::Value status);
 
   mlir::Value constant(int64_t value) {
     return mlir::arith::ConstantIndexOp::create(b, value);

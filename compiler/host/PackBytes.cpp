@@ -68,7 +68,7 @@ std::pair<Value, Value> PackBuilder::buildByteGroups(Value stored, Value target,
                                                      const RowPlaces &row) {
   Value none = arith::ConstantIntOp::create(b, 0, 32);
   Value ok = arith::ConstantIntOp::create(b, kPacked, 32);
-  GroupViews beside = viewGroups();
+  GroupViews beside = viewGroups(b.getF32Type());
   auto all =
       scf::ForOp::create(b, constant(0), divide(fields[Columns], fields[Group]),
                          constant(1), {none, ok});
@@ -151,7 +151,7 @@ Value PackBuilder::takeBytes() {
 /// Of bytes, the scales of row `own` of the call's.
 void PackBuilder::takeScales(const RowPlaces &row, Value own) {
   Value groups = divide(fields[Columns], fields[Group]);
-  GroupViews beside = viewGroups();
+  GroupViews beside = viewGroups(b.getF32Type());
   auto all = scf::ForOp::create(b, constant(0), groups, constant(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(all.getBody());

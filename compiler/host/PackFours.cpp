@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/PackBuilder.h"
 
+#include "compiler/kernel/NarrowFloat.h"
 #include "compiler/kernel/Quantize.h"
 #include "tfc/abi.h"
 
@@ -86,6 +87,11 @@ Value PackBuilder::buildGroup(Value stored, Value target,
                        buildMoreExtreme(b, sizes.getRegionIterArg(0), element));
   b.setInsertionPointAfter(sizes);
   Value extreme = sizes.getResult(0), scale = buildFourScale(b, extreme);
+  Type kept = scaleType();
+  if (!kept.isF32()) {
+    // Integers are made of what is kept.
+    scale = widenFloat(b, buildKeptScale(b, scale, extreme, kept));
+  }
   Value never = arith::ConstantOp::create(b, b.getBoolAttr(false));
   auto pairs =
       scf::ForOp::create(b, zero, divide(fields[Group], two), one, never);
@@ -95,7 +101,7 @@ Value PackBuilder::buildGroup(Value stored, Value target,
   SmallVector<Value> fours;
   for (Value column : {at.lower, at.upper}) {
     Value exact = load(stored, row, column);
-    fours.push_back(buildFour(b, exact, extreme));
+    fours.push_back(buildFour(b, exact, scale));
     Value integer = arith::SubIOp::create(
         b, fours.back(), arith::ConstantIntOp::create(b, kFourZero, 32));
     Value wide = arith::SIToFPOp::create(b, b.getF32Type(), integer);
@@ -107,10 +113,20 @@ Value PackBuilder::buildGroup(Value stored, Value target,
   storePair(at, fours, target);
   scf::YieldOp::create(b, any);
   b.setInsertionPointAfter(pairs);
-  storeGroup(beside, row, group, scale, middleZero(scale));
-  return arith::MaxSIOp::create(
+  Value isOther = storeGroup(beside, row, group, scale, middleZero(scale));
+  Value status = arith::MaxSIOp::create(
       b, findStatus(pairs.getResult(0), TFC_PACK_ROUNDED),
       findStatus(buildIsExtremeInfinite(b, extreme), TFC_PACK_NOT_FINITE));
+  if (kept.isF32()) {
+    return status;
+  }
+  // Of an infinite extreme the scale is infinite in any case.
+  Value isLost =
+      arith::OrIOp::create(b, isOther, buildIsExtremeInfinite(b, scale));
+  Value lost =
+      arith::SelectOp::create(b, buildIsExtremeInfinite(b, extreme), status,
+                              arith::ConstantIntOp::create(b, kScalesLost, 32));
+  return arith::SelectOp::create(b, isLost, lost, status);
 }
 
 /// As buildQuantize, to integers of four bits, a group of a row at a time.
@@ -122,7 +138,7 @@ Value PackBuilder::buildFours(Type from) {
   Value target =
       viewAs(b.getI8Type(), packed, start, divide(count, constant(2)));
   Value groups = divide(fields[Columns], fields[Group]);
-  GroupViews beside = viewGroups();
+  GroupViews beside = viewGroups(scaleType());
   Value ok = arith::ConstantIntOp::create(b, kPacked, 32);
   OpBuilder::InsertionGuard guard(b);
   auto rows = scf::ForOp::create(b, begin, end, one, ok);
@@ -138,13 +154,14 @@ Value PackBuilder::buildFours(Type from) {
   return rows.getResult(0);
 }
 
-/// Integers of four bits as they are, with what their groups have.
+/// Integers of four bits as they are, with what their groups have: none of it
+/// is rounded.
 Value PackBuilder::takeFours() {
   Value zero = constant(0), one = constant(1), two = constant(2);
   Value target = viewAs(b.getI8Type(), packed, start, divide(count, two));
   Value groups = divide(fields[Columns], fields[Group]);
-  GroupViews beside = viewGroups();
-  Value ok = arith::ConstantIntOp::create(b, kPacked, 32);
+  GroupViews beside = viewGroups(scaleType());
+  Value never = arith::ConstantOp::create(b, b.getBoolAttr(false));
   Value middle = arith::ConstantIntOp::create(b, kFourZero, 8);
   bool areFloat = haveFloatZeros(geometries);
   Value zeros =
@@ -152,19 +169,19 @@ Value PackBuilder::takeFours() {
                         multiply(arith::SubIOp::create(b, end, begin), groups))
                : givenZeros;
   OpBuilder::InsertionGuard guard(b);
-  auto rows = scf::ForOp::create(b, begin, end, one);
+  auto rows = scf::ForOp::create(b, begin, end, one, never);
   b.setInsertionPointToStart(rows.getBody());
   RowPlaces row = findRow(rows.getInductionVar());
   Value own = arith::SubIOp::create(b, rows.getInductionVar(), begin);
-  auto all = scf::ForOp::create(b, zero, groups, one);
+  auto all = scf::ForOp::create(b, zero, groups, one, rows.getRegionIterArg(0));
   b.setInsertionPointToStart(all.getBody());
   Value group = all.getInductionVar();
   Value given = add(multiply(own, groups), group);
   Value point = memref::LoadOp::create(b, zeros, given);
   // Floats are for integers without a sign already.
-  storeGroup(beside, row, group, memref::LoadOp::create(b, givenScales, given),
-             areFloat ? point
-                      : arith::AddIOp::create(b, point, middle).getResult());
+  Value isOther = storeGroup(
+      beside, row, group, memref::LoadOp::create(b, givenScales, given),
+      areFloat ? point : arith::AddIOp::create(b, point, middle).getResult());
   Value first = multiply(group, fields[Group]);
   auto pairs = scf::ForOp::create(b, zero, divide(fields[Group], two), one);
   b.setInsertionPointToStart(pairs.getBody());
@@ -177,5 +194,11 @@ Value PackBuilder::takeFours() {
         arith::ConstantIntOp::create(b, kFourMask, 32)));
   }
   storePair(at, fours, target);
-  return ok;
+  b.setInsertionPointToEnd(all.getBody());
+  scf::YieldOp::create(
+      b, arith::OrIOp::create(b, all.getRegionIterArg(0), isOther).getResult());
+  b.setInsertionPointToEnd(rows.getBody());
+  scf::YieldOp::create(b, all.getResult(0));
+  b.setInsertionPointAfter(rows);
+  return findStatus(rows.getResult(0), kScalesLost);
 }

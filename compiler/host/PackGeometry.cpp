@@ -57,7 +57,7 @@ Geometry pack::geometryOf(transformer::ParameterOp op, Target target) {
       addCompanion(transformer::CompanionKind::Zeros, Zeros, ZerosStride);
   if (transformer::ParameterOp zeros =
           target.whole.findCompanion(transformer::CompanionKind::Zeros);
-      zeros && zeros.getTensorType().getElementType().isF32()) {
+      zeros && isa<FloatType>(zeros.getTensorType().getElementType())) {
     g[HasZeros] = kFloatZeros;
   }
   bool isByte = g[Storage] == static_cast<int64_t>(transformer::Storage::Int8);
@@ -65,7 +65,10 @@ Geometry pack::geometryOf(transformer::ParameterOp op, Target target) {
   g[ScalePanel] = 1;
   transformer::ParameterOp scales =
       target.whole.findCompanion(transformer::CompanionKind::Scales);
+  g[ScaleStorage] = static_cast<int64_t>(transformer::Storage::F32);
   if (scales && scales.getTensorType().getRank() == 2) {
+    g[ScaleStorage] = static_cast<int64_t>(
+        transformer::storageOf(scales.getTensorType().getElementType()));
     g[Group] = columns / scales.getTensorType().getDimSize(1);
     g[ScalePanel] = scales.getPacked() ? scales.getPacked()->getPanel() : 1;
   }
@@ -111,9 +114,19 @@ bool pack::haveFloatZeros(ArrayRef<Geometry> geometries) {
   });
 }
 
+transformer::Storage pack::scaleStorage(ArrayRef<Geometry> geometries) {
+  int64_t storage = static_cast<int64_t>(transformer::Storage::F32);
+  for (const Geometry &geometry : geometries) {
+    storage = std::max(storage, geometry[ScaleStorage]);
+  }
+  return static_cast<transformer::Storage>(storage);
+}
+
 size_t pack::countFields(ArrayRef<Geometry> geometries) {
-  return haveFragments(geometries) ? NumFields
-         : haveGroups(geometries)  ? Fragments
-         : haveExperts(geometries) ? Group
-                                   : Experts;
+  bool areNarrow = scaleStorage(geometries) != transformer::Storage::F32;
+  return areNarrow                   ? NumFields
+         : haveFragments(geometries) ? ScaleStorage
+         : haveGroups(geometries)    ? Fragments
+         : haveExperts(geometries)   ? Group
+                                     : Experts;
 }

@@ -52,6 +52,9 @@ enum Field {
   HasZeros,
   // And this one, where some parameter lies as fragments have it.
   Fragments,
+  // And what scales of four bits, and their zeros that are floats, are kept in,
+  // where that is not f32: a Storage.
+  ScaleStorage,
   NumFields
 };
 using Geometry = std::array<int64_t, NumFields>;
@@ -79,6 +82,8 @@ bool haveGroups(llvm::ArrayRef<Geometry> geometries);
 bool haveIntegers(llvm::ArrayRef<Geometry> geometries);
 /// Of four bits all or none have zeros that are floats.
 bool haveFloatZeros(llvm::ArrayRef<Geometry> geometries);
+/// Of four bits all have scales, and such zeros, of one type.
+transformer::Storage scaleStorage(llvm::ArrayRef<Geometry> geometries);
 /// How many of the fields some of the parameters need.
 size_t countFields(llvm::ArrayRef<Geometry> geometries);
 

@@ -80,6 +80,16 @@ static std::string nameLayout(ModuleOp module, transformer::Storage storage,
                          /*Width=*/16);
 }
 
+/// Whether `pack` can be generated for scales of one type.
+static bool haveEqualScales(ArrayRef<Geometry> geometries) {
+  auto storage = static_cast<int64_t>(scaleStorage(geometries));
+  return llvm::all_of(geometries, [&](const Geometry &geometry) {
+    return geometry[Storage] !=
+               static_cast<int64_t>(transformer::Storage::Int4) ||
+           geometry[ScaleStorage] == storage;
+  });
+}
+
 namespace {
 struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
   void runOnOperation() override {
@@ -124,6 +134,12 @@ struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
       auto part = parts.find(op);
       geometries.push_back(
           geometryOf(op, part == parts.end() ? Target{op, 0} : part->second));
+    }
+    if (!haveEqualScales(geometries)) {
+      module.emitError()
+          << "expected scales of all matrices of i4 of one type, "
+             "got several";
+      return signalPassFailure();
     }
     // What most of it is kept in: the narrowest, or what is nearest to it.
     auto storage = transformer::Storage::F32;

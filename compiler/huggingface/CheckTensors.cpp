@@ -179,6 +179,20 @@ static bool isCut(const rt::IntegerMatrix &matrix, int64_t group) {
       matrix, {matrix.bits == 4, group, matrix.hasZeros, matrix.hasFloatZeros});
 }
 
+/// Fills use.scales, of the matrices that groups keep.
+static void findScales(const std::vector<const rt::IntegerMatrix *> &matrices,
+                       TensorUse &use) {
+  std::set<rt::DType> types;
+  for (const rt::IntegerMatrix *matrix : matrices) {
+    if (matrix->bits == 4) {
+      types.insert(matrix->scaleType);
+    }
+  }
+  if (!types.empty()) {
+    use.scales = types.size() == 1 ? *types.begin() : rt::DType::F32;
+  }
+}
+
 /// Fills use.group and the zeros of groups: with the greatest group that keeps
 /// all that the smallest one does. Bytes with a scale a row need none. Zeros
 /// are floats where some are, which then are for those without, too.
@@ -213,6 +227,7 @@ static void findGroup(const rt::BoundWeights &bound, TensorUse &use) {
         });
     if (!matrices.empty() && keepsAll) {
       use.group = group;
+      findScales(matrices, use);
       return;
     }
   }

@@ -26,6 +26,9 @@ struct TensorUse {
   /// where there are none.
   int64_t group = 0;
   bool hasZeros = false, hasFloatZeros = false;
+  /// The narrowest type that has the scales of all integers that are kept in
+  /// four bits, and their float zeros, for precision.scales.
+  std::optional<rt::DType> scales;
   /// Whether there are integers of fewer bits than a byte, kept or not, and the
   /// quantised matrices of layers that are not kept in four in some layer, by
   /// the names that "precision.rules" has.

@@ -421,6 +421,11 @@ private:
     } else if (use.hasFloatZeros) {
       whole.set("zeros", "float");
     }
+    if (use.scales) {
+      whole.set("scales", *use.scales == rt::DType::F16    ? "f16"
+                          : *use.scales == rt::DType::BF16 ? "bf16"
+                                                           : "f32");
+    }
     made.set("precision", std::move(whole));
   }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernel/Quantize.h"
 
+#include "compiler/kernel/NarrowFloat.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <limits>
@@ -20,6 +21,9 @@ static constexpr float kToInteger = 3 << 22;
 static constexpr int32_t kToIntegerBits = 0x4b400000;
 
 static constexpr float kGreatestInteger = 127;
+
+/// Scales from which on -8 is the nearest integer to the extreme.
+static constexpr float kNearestToEight = 8.5F;
 
 static Value i32Constant(ImplicitLocOpBuilder &b, int32_t value) {
   return arith::ConstantIntOp::create(b, value, 32);
@@ -120,9 +124,27 @@ Value tfc::buildFourScale(ImplicitLocOpBuilder &b, Value extreme) {
   return arith::MulFOp::create(b, extreme, f32Constant(b, -1.0F / kFourZero));
 }
 
-Value tfc::buildFour(ImplicitLocOpBuilder &b, Value element, Value extreme) {
-  Value steps = arith::DivFOp::create(
-      b, f32Constant(b, -static_cast<float>(kFourZero)), extreme);
+Value tfc::buildKeptScale(ImplicitLocOpBuilder &b, Value scale, Value extreme,
+                          Type element) {
+  Value kept = narrowFloat(b, scale, element);
+  if (element.isBF16()) {
+    // Near enough at any size: extremes are 2^-100 or more.
+    return kept;
+  }
+  auto absolute = [&](Value x) { return asFloat(b, sizeOf(b, x)); };
+  Value reached = arith::MulFOp::create(b, absolute(widenFloat(b, kept)),
+                                        f32Constant(b, kNearestToEight));
+  Value isBeyond = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT,
+                                         absolute(extreme), reached);
+  Value bits = arith::BitcastOp::create(b, b.getI16Type(), kept);
+  Value next =
+      arith::AddIOp::create(b, bits, arith::ConstantIntOp::create(b, 1, 16));
+  Value chosen = arith::SelectOp::create(b, isBeyond, next, bits);
+  return arith::BitcastOp::create(b, element, chosen);
+}
+
+Value tfc::buildFour(ImplicitLocOpBuilder &b, Value element, Value scale) {
+  Value steps = arith::DivFOp::create(b, f32Constant(b, 1), scale);
   Value quotient = arith::MulFOp::create(b, element, steps);
   Value rounded =
       arith::AddFOp::create(b, quotient, f32Constant(b, kToInteger));

@@ -50,10 +50,15 @@ mlir::Value buildMoreExtreme(mlir::ImplicitLocOpBuilder &b, mlir::Value extreme,
 mlir::Value buildIsExtremeInfinite(mlir::ImplicitLocOpBuilder &b,
                                    mlir::Value extreme);
 mlir::Value buildFourScale(mlir::ImplicitLocOpBuilder &b, mlir::Value extreme);
-/// An i32 in [0, 15]: the nearest integer to `element` over the scale, of two
-/// equally near ones the even one, at most 7, and kFourZero.
+/// The scale as it is kept, in `element`, an f16 or bf16: the nearest, or where
+/// f16 is so coarse that the extreme would be less than -8, the next one by
+/// size. Infinite of one that f16 does not reach.
+mlir::Value buildKeptScale(mlir::ImplicitLocOpBuilder &b, mlir::Value scale,
+                           mlir::Value extreme, mlir::Type element);
+/// An i32 in [0, 15]: the nearest integer to `element` over `scale`, an f32, of
+/// two equally near ones the even one, at most 7, and kFourZero.
 mlir::Value buildFour(mlir::ImplicitLocOpBuilder &b, mlir::Value element,
-                      mlir::Value extreme);
+                      mlir::Value scale);
 
 } // namespace tfc
 

@@ -122,7 +122,8 @@ Value GroupSum::emit(Value token, Value row) {
   return reduce(groups, none, [&](Value group, Value sum) -> Value {
     Value first = arith::MulIOp::create(b, group, constant(columns));
     Value own = zeros ? extractOwn(zeros, {row, group}) : Value();
-    bool isFloat = own && own.getType().isF32();
+    bool isFloat = own && isa<FloatType>(own.getType());
+    own = isFloat ? convertFloat(b, own, b.getF32Type()) : own;
     Value zero = arith::ConstantIntOp::create(b, isFloat ? 0 : kFourZero, 32);
     if (own && !isFloat) {
       zero = arith::ExtUIOp::create(b, b.getI32Type(), own);
@@ -138,8 +139,9 @@ Value GroupSum::emit(Value token, Value row) {
     });
     Value wide =
         areInteger ? arith::SIToFPOp::create(b, b.getF32Type(), all) : all;
-    Value next =
-        math::FmaOp::create(b, wide, extractOwn(scales, {row, group}), sum);
+    Value scale =
+        convertFloat(b, extractOwn(scales, {row, group}), b.getF32Type());
+    Value next = math::FmaOp::create(b, wide, scale, sum);
     return isFloat ? takeOff(token, first, own, next) : next;
   });
 }

@@ -17,7 +17,8 @@ void tfc::setTarget(ModuleOp module, const PipelineOptions &options) {
       TargetAttr::get(module.getContext(), options.target.programName(),
                       options.opt, options.target.microarchitecture,
                       options.weights, options.rounds, options.deterministic,
-                      options.group, options.zeros, options.floatZeros));
+                      options.group, options.zeros, options.floatZeros,
+                      options.scales));
 }
 
 FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
@@ -38,5 +39,5 @@ FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
   return PipelineOptions{
       *target,          attr.getOpt(),           attr.getWeights(),
       attr.getRounds(), attr.getDeterministic(), attr.getGroup(),
-      attr.getZeros(),  attr.getFloatZeros()};
+      attr.getZeros(),  attr.getFloatZeros(),    attr.getScales()};
 }

@@ -21,10 +21,11 @@ struct PipelineOptions {
   /// Whether a row's bits may not depend on the other rows of its step, on
   /// devices either.
   bool deterministic = false;
-  /// Of int4, columns that have a scale, and whether they have a zero point, or
-  /// a zero of f32.
+  /// Of int4, columns that have a scale, whether they have a zero point, or a
+  /// zero that is a float, and what scales and such zeros are kept in.
   int64_t group = 0;
   bool zeros = false, floatZeros = false;
+  transformer::Storage scales = transformer::Storage::F32;
 };
 
 /// What the library's tables say of a program that runs on such a host.

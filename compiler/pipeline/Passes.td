@@ -54,7 +54,10 @@ def SetTargetPass : Pass<"tfc-set-target", "::mlir::ModuleOp"> {
     Option<"zeros", "zeros", "bool", "false",
            "of int4, whether groups have zero points">,
     Option<"floatZeros", "float-zeros", "bool", "false",
-           "of int4, whether groups have zeros of f32">,
+           "of int4, whether groups have zeros that are floats">,
+    Option<"scales", "scales", "std::string", "\"f32\"",
+           "of int4, what groups' scales and such zeros are kept in: f32, f16 "
+           "or bf16">,
     Option<"rounds", "rounds", "bool", "false",
            "whether weights of more bits are rounded to it">,
     Option<"deterministic", "deterministic", "bool", "false",

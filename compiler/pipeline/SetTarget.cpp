@@ -33,8 +33,14 @@ struct SetTargetPass : tfc::impl::SetTargetPassBase<SetTargetPass> {
           << "expected weights f32, f16, bf16, int8 or int4, got " << weights;
       return signalPassFailure();
     }
+    auto groupStorage = transformer::symbolizeStorage(scales);
+    if (!groupStorage || *groupStorage > transformer::Storage::BF16) {
+      emitError(getOperation().getLoc())
+          << "expected scales f32, f16 or bf16, got " << scales;
+      return signalPassFailure();
+    }
     setTarget(getOperation(), {*info, *level, *storage, rounds, deterministic,
-                               group, zeros, floatZeros});
+                               group, zeros, floatZeros, *groupStorage});
   }
 };
 } // namespace

@@ -99,6 +99,7 @@ void tfc::finishFused(OpPassManager &pm, const PipelineOptions &options,
   precision.group = options.group;
   precision.hasZeros = options.zeros;
   precision.hasFloatZeros = options.floatZeros;
+  precision.scales = options.scales;
   precision.values = values;
   precision.factors = factors;
   precision.attention = attention;

@@ -51,9 +51,10 @@ Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias);
 Matrix quantizeRows(const Matrix &x, Matrix &scales);
 
 /// The same to four bits, of as many groups of a row as `scales` has columns:
-/// of a group's greatest element by size, or 2^-100, the -8th part, and each
-/// element over it to the nearest integer, 7 at most.
-Matrix quantizeGroups(const Matrix &x, Matrix &scales);
+/// of a group's greatest element by size, or 2^-100, the -8th part, as `keep`
+/// keeps it, and each element over that to the nearest integer, 7 at most.
+Matrix quantizeGroups(const Matrix &x, Matrix &scales,
+                      llvm::function_ref<double(double)> keep);
 /// Each integer, minus its group's zero point where there are some, times its
 /// group's scale. With zeros that are floats, each integer plus 8, times its
 /// group's scale, minus its zero.

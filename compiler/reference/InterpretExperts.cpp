@@ -93,9 +93,9 @@ LogicalResult Interpreter::runOp(ExpertLinearOp op) {
   Matrix y;
   if (Value scales = op.getInputScales()) {
     Value zeros = op.getWeightZeros();
-    Matrix wide = scaleGroups(rows(op.getWeight()), rows(op.getWeightScales()),
-                              rowsOrNull(zeros),
-                              zeros && getElementTypeOrSelf(zeros).isF32());
+    Matrix wide = scaleGroups(
+        rows(op.getWeight()), rows(op.getWeightScales()), rowsOrNull(zeros),
+        zeros && isa<FloatType>(getElementTypeOrSelf(zeros)));
     // What rows have comes off first.
     y = scaleBoth(expertLinear(rows(op.getInput()), own, wide,
                                weight.getDimSize(1), /*bias=*/nullptr),

@@ -76,16 +76,39 @@ FailureOr<std::vector<double>> Interpreter::elementsOf(ParameterOp parameter,
 
 static bool areFloatZeros(LinearOp op) {
   Value zeros = op.getWeightZeros();
-  return zeros && getElementTypeOrSelf(zeros).isF32();
+  return zeros && isa<FloatType>(getElementTypeOrSelf(zeros));
+}
+
+/// A group's scale in `element`, of 16 bits: the nearest, or the next one by
+/// size where the nearest is so small that 8 of it are not its extreme's size
+/// by more than half of one.
+static double keepScale(double scale, FloatType element) {
+  APFloat kept(scale);
+  bool losesInfo;
+  kept.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+               &losesInfo);
+  auto wide = [&] {
+    APFloat same = kept;
+    same.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                 &losesInfo);
+    return same.convertToDouble();
+  };
+  if (std::fabs(8 * scale) > std::fabs(8.5 * wide())) {
+    kept.next(/*nextDown=*/kept.isNegative());
+  }
+  return wide();
 }
 
 /// What is rounded here has no zero points: floats in their place are 8 times
 /// the scale. A group of bytes is rounded as a row is.
 static IntegerElements roundElements(Matrix exact, int64_t groups, bool isFour,
+                                     FloatType scaleElement,
                                      bool hasFloatZeros) {
   Matrix scales(exact.rows, groups), integers;
   if (isFour) {
-    integers = quantizeGroups(exact, scales);
+    integers = quantizeGroups(exact, scales, [&](double scale) {
+      return scaleElement.isF32() ? scale : keepScale(scale, scaleElement);
+    });
   } else {
     int64_t count = std::max<int64_t>(groups, 1);
     exact.rows *= count;
@@ -115,7 +138,12 @@ FailureOr<IntegerElements> Interpreter::integersOf(ParameterOp matrix,
     groups = beside.getTensorType().getDimSize(1);
   }
   ParameterOp zeros = matrix.findCompanion(CompanionKind::Zeros);
-  bool areFloat = zeros && zeros.getTensorType().getElementType().isF32();
+  bool areFloat =
+      zeros && isa<FloatType>(zeros.getTensorType().getElementType());
+  FloatType scaleElement = Float32Type::get(matrix.getContext());
+  if (groups > 0) {
+    scaleElement = cast<FloatType>(beside.getTensorType().getElementType());
+  }
   IntegerElements all;
   auto append = [&](ParameterOp part, int64_t number) -> LogicalResult {
     std::optional<IntegerElements> own;
@@ -137,7 +165,8 @@ FailureOr<IntegerElements> Interpreter::integersOf(ParameterOp matrix,
                                 << " elements, got " << exact->size();
       }
       wide.data = std::move(*exact);
-      own = roundElements(std::move(wide), groups, isFour, areFloat);
+      own = roundElements(std::move(wide), groups, isFour, scaleElement,
+                          areFloat);
     }
     llvm::append_range(all.integers, own->integers);
     llvm::append_range(all.scales, own->scales);

@@ -116,7 +116,8 @@ Matrix quantizeRows(const Matrix &x, Matrix &scales) {
   return y;
 }
 
-Matrix quantizeGroups(const Matrix &x, Matrix &scales) {
+Matrix quantizeGroups(const Matrix &x, Matrix &scales,
+                      llvm::function_ref<double(double)> keep) {
   Matrix y(x.rows, x.cols);
   int64_t columns = x.cols / scales.cols;
   for (int64_t n = 0; n < x.rows; ++n) {
@@ -126,9 +127,9 @@ Matrix quantizeGroups(const Matrix &x, Matrix &scales) {
         double element = x.at(n, g * columns + i);
         extreme = std::fabs(element) > std::fabs(extreme) ? element : extreme;
       }
-      scales.at(n, g) = extreme / -8;
+      scales.at(n, g) = keep(extreme / -8);
       // As packed weights have them, to the last bit: in f32.
-      auto steps = static_cast<float>(-8 / extreme);
+      auto steps = static_cast<float>(1 / scales.at(n, g));
       for (int64_t i = 0; i < columns; ++i) {
         auto element = static_cast<float>(x.at(n, g * columns + i));
         y.at(n, g * columns + i) =

@@ -437,9 +437,11 @@ struct ModelSpec {
   /// Vectors are f32 always.
   Storage storage = Storage::F32;
   /// Of integers, columns that have a scale, 0 being all of a row; and of int4
-  /// whether they have a zero point, too, or a zero that is a float.
+  /// whether they have a zero point, too, or a zero that is a float, and what
+  /// scales and such zeros are kept in.
   int64_t group = 0;
   bool hasZeros = false, hasFloatZeros = false;
+  Storage scales = Storage::F32;
   bool hasIntegers() const {
     return storage == Storage::Int8 || storage == Storage::Int4;
   }

@@ -504,6 +504,7 @@ TypeRef precision() {
        key("compute", words({"f32", "bf16", "int8"}, {"f16"})),
        key("group", integer(32, 128)),
        key("zeros", oneOf({flag(), words({"float"})})),
+       key("scales", words({"f32", "f16", "bf16"})),
        key("cache", words({"f32", "f16", "bf16", "int8"})),
        key("rules",
            list(object({needed("match", text()),

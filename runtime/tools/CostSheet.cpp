@@ -46,11 +46,12 @@ static double bytesOfInteger(const tfc_weight_v0 &weight, bool hasGroups) {
     // A scale and the sum of a row, of 32 bits each.
     return 1 + 8 / static_cast<double>(weight.cols);
   }
-  double zero = weight.flags & TFC_WEIGHT_FLOAT_ZEROS ? 4
+  double scale = weight.flags & TFC_WEIGHT_HALF_SCALES ? 2 : 4;
+  double zero = weight.flags & TFC_WEIGHT_FLOAT_ZEROS ? scale
                 : weight.flags & TFC_WEIGHT_ZEROS     ? 1
                                                       : 0;
   return (weight.kept == TFC_DTYPE_I4 ? 0.5 : 1) +
-         (4 + zero) / static_cast<double>(weight.group);
+         (scale + zero) / static_cast<double>(weight.group);
 }
 
 CostSheet::Product CostSheet::makeProduct(const std::string &name,

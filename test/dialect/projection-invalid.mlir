@@ -266,7 +266,7 @@ func.func @linear_c6_vector(%x: tensor<?x104xi8>, %w: tensor<150x104xi4>, %s: te
 // -----
 
 func.func @linear_c7_floats(%x: tensor<?x104xf32>, %w: tensor<150x104xi4>, %ws: tensor<150x2xf32>, %z: tensor<150x2xf32>) {
-  // expected-error @below {{and of f32 only with rows of i8, got 'tensor<150x2xf32>'}}
+  // expected-error @below {{and of floats only with rows of i8, got 'tensor<150x2xf32>'}}
   %0 = transformer.linear %x, %w scales %ws zeros %z : tensor<?x104xf32>, tensor<150x104xi4>, tensor<150x2xf32>, tensor<150x2xf32>
   return
 }
@@ -274,7 +274,7 @@ func.func @linear_c7_floats(%x: tensor<?x104xf32>, %w: tensor<150x104xi4>, %ws: 
 // -----
 
 func.func @linear_c7_shape(%x: tensor<?x104xi8>, %w: tensor<150x104xi4>, %s: tensor<?xf32>, %ws: tensor<150x2xf32>, %z: tensor<150x4xi8>) {
-  // expected-error @below {{expected weight_zeros of a weight of i4, one for each of its weight_scales, and of f32 only with rows of i8, got 'tensor<150x4xi8>'}}
+  // expected-error @below {{expected weight_zeros of a weight of i4, one for each of its weight_scales, and of floats only with rows of i8, got 'tensor<150x4xi8>'}}
   %0 = transformer.linear %x, %w scales %s, %ws zeros %z : tensor<?x104xi8>, tensor<150x104xi4>, tensor<?xf32>, tensor<150x2xf32>, tensor<150x4xi8>
   return
 }

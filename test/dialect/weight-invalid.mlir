@@ -352,6 +352,19 @@ transformer.parameter @parameter_c13_zeros_of : tensor<8x2xi32> companion<zeros 
 
 // -----
 
+transformer.parameter @w : tensor<8x64xi4> from <["w"], stored_rows = 8>
+transformer.parameter @w.scales : tensor<8x2xf16> companion<scales of @w>
+// expected-error @below {{expected type 'tensor<8x2xf16>' (the zeros of 'tensor<8x64xi4>'), got 'tensor<8x2xf32>'}}
+transformer.parameter @parameter_c13_zeros_like : tensor<8x2xf32> companion<zeros of @w>
+
+// -----
+
+transformer.parameter @w : tensor<8x64xi8> from <["w"], stored_rows = 8>
+// expected-error @below {{expected type 'tensor<8x2xf32>' (the scales of 'tensor<8x64xi8>'), got 'tensor<8x2xbf16>'}}
+transformer.parameter @parameter_c13_byte_scales : tensor<8x2xbf16> companion<scales of @w>
+
+// -----
+
 // expected-error @below {{expected an even word of a matrix of i4 (two columns are a byte), got 1}}
 transformer.parameter @parameter_c15_word : tensor<8x64xi4> from <["w"], stored_rows = 8> packed<panel = 4>
 

@@ -16,7 +16,9 @@ from tool import Failure, Tool  # noqa: E402
 
 # int8, or int8 or int4 and the columns of a group.
 DTYPE, GROUP = sys.argv[3:5] or ("int8", "")
-ZERO = sys.argv[5:]  # "float", or nothing
+# "float", or nothing, and what scales are kept in.
+ZERO = [word for word in sys.argv[5:] if "=" not in word]
+SCALES = [word.split("=")[1] for word in sys.argv[5:] if "=" in word]
 IS_FOUR = DTYPE == "int4"
 OPTIONS = [f"--dtype={DTYPE}"] + ([f"--group={GROUP}"] if GROUP else [])
 # No width is a multiple of four, nor of a panel; groups divide those of the
@@ -60,6 +62,8 @@ def write_spec(name, precision=None):
             {"match": "heads.*", "weights": "int4"}]}
     if ZERO:
         spec["precision"]["zeros"] = ZERO[0]
+    if SCALES:
+        spec["precision"]["scales"] = SCALES[0]
     if precision:
         spec["precision"] = {**spec.get("precision", {}), **precision}
     with open(name, "w") as stream:
@@ -214,6 +218,27 @@ def check_refusals(tool, library):
     print(refusal(tool, tool.path("kept.so"), "weights"))
 
 
+def check_range(tool, library):
+    """Scales that f16 has as denormals, or not at all."""
+    def shrink(weights):
+        table = weights["embeddings.word_embeddings.weight"]
+        table.data = array.array("f", (
+            x if math.isfinite(x) else 1.0 for x in table.data))
+        up = weights["up.weight"].data
+        for row in range(40):
+            for at in range(row * HIDDEN, (row + 1) * HIDDEN):
+                up[at] *= 2.0 ** -(row + 1)
+        up[:HIDDEN] = array.array("f", [0.0] * HIDDEN)
+
+    def grow(weights):
+        shrink(weights)
+        weights["up.weight"].data[5 * HIDDEN + 3] = 1e6
+
+    write_weights("small", shrink)
+    write_weights("large", grow)
+    print(refusal(tool, library, "large"))
+
+
 def main():
     tfc, tfc_run = sys.argv[1:3]
     tool = Tool(shutil.which(tfc), shutil.which(tfc_run), ".")
@@ -231,6 +256,8 @@ def main():
     check_distance(tool, tokens(rows), library, exact)
     check_special(tool, library, exact)
     check_refusals(tool, library)
+    if SCALES == ["f16"]:
+        check_range(tool, library)
 
 
 main()

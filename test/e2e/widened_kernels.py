@@ -26,12 +26,17 @@ ODD = {8: ((16, 8, 8), (24, 40, 48), (130, 72, 72), (34, 1096, 1096)),
 DEEP = (10, 4672, 4672)
 # By form of the IR, which is test/compiler/gpu/widened-products.mlir: the elements
 # of the result; whether there are scales of columns, a bias and rows to add;
-# columns of a group, zero points; a gate, with a bias, that it is multiplied by.
-FORMS = {0: ("16", True, 0, False, False), 1: ("f32", False, 32, False, False),
-         2: ("f32", False, 0, False, False), 3: ("f32", False, 64, True, True)}
+# columns of a group, zero points; a gate, with a bias, that it is multiplied by;
+# the elements of the groups' scales.
+FORMS = {0: ("16", True, 0, False, False, ""),
+         1: ("f32", False, 32, False, False, "f32"),
+         2: ("f32", False, 0, False, False, ""),
+         3: ("f32", False, 64, True, True, "f16"),
+         4: ("f32", False, 32, False, False, "bf16")}
 STRIPED = {"product_64x32_bf16_int8_0", "product_64x32_bf16_int4_1"}
 MUTATED = ("product_8x16_bf16_int8_0", "product_128x128_bf16_int8_0",
-           "product_8x16_bf16_int4_1", "product_128x128_bf16_int4_1")
+           "product_8x16_bf16_int4_1", "product_128x128_bf16_int4_1",
+           "product_128x128_bf16_int4_4")
 MUTATED_WARPGROUPS = ("product_64x64_bf16_int8_0", "product_128x64_bf16_int4_3")
 
 
@@ -58,20 +63,20 @@ def fragments(rows, bits, draw):
     return packed
 
 
-def panels(rows, kind, nothing):
+def panels(rows, nothing):
     """Numbers of rows and groups, eight rows of a group together."""
     numbers = []
     for first in range(0, len(rows), 8):
         for group in range(len(rows[0])):
             numbers += [rows[n][group] if n < len(rows) else nothing
                         for n in range(first, first + 8)]
-    return struct.pack(f"<{len(numbers)}{kind}", *numbers)
+    return numbers
 
 
 class Matrix:
     """Integers, what their groups have, and the products of rows with them."""
 
-    def __init__(self, draw, bits, width, depth, group, has_zeros):
+    def __init__(self, draw, bits, width, depth, group, has_zeros, scale):
         most = 1 << (bits - 1)
         self.rows = [[draw.randint(-most, most - 1) for _ in range(depth)]
                      for _ in range(width)]
@@ -82,7 +87,7 @@ class Matrix:
                         for _ in range(groups)] for _ in range(width)]
         self.zeros = [[draw.randint(-8, 7) if has_zeros else 0
                        for _ in range(groups)] for _ in range(width)]
-        self.has_groups, self.has_zeros = bool(group), has_zeros
+        self.scale, self.has_zeros = scale, has_zeros
 
     def multiply(self, row, n):
         whole = self.rows[n]
@@ -97,11 +102,11 @@ class Matrix:
     def groups(self):
         """What a kernel gets of them."""
         buffers = []
-        if self.has_groups:
-            buffers.append(panels(self.scales, "f", float("nan")))
+        if self.scale:
+            buffers.append(pack(panels(self.scales, float("nan")), self.scale))
         if self.has_zeros:
-            buffers.append(panels([[z + 8 for z in row] for row in self.zeros],
-                                  "B", 0))
+            buffers.append(bytes(panels(
+                [[z + 8 for z in row] for row in self.zeros], 0)))
         return buffers
 
 
@@ -110,15 +115,15 @@ class Case:
 
     def __init__(self, seed, element, bits, form, tokens, width, depth, stride):
         draw = random.Random(seed)
-        kind, self.has_rows, group, zeros, gated = FORMS[form]
+        kind, self.has_rows, group, zeros, gated, scale = FORMS[form]
         width += not (self.has_rows or gated)
         self.tokens, self.width, self.depth = tokens, width, depth
         self.stride = stride
         self.result = element if kind == "16" else kind
         x = [draw.randint(-2, 2) for _ in range((tokens - 1) * stride + depth)]
-        own = Matrix(draw, bits, width, depth, group, zeros)
-        gate = (Matrix(draw, bits, width, depth, group, zeros) if gated
-                else None)
+        own = Matrix(draw, bits, width, depth, group, zeros, scale)
+        gate = (Matrix(draw, bits, width, depth, group, zeros, scale)
+                if gated else None)
         scales = [draw.choice((0.25, 0.5, 1.0)) for _ in range(width)]
         bias = [draw.randint(-8, 8) for _ in range(width)]
         rows = [draw.randint(-8, 8) for _ in range(tokens * width)]

@@ -144,7 +144,11 @@ TEST_F(CostOf, CountsDotsAsTheProgramHasThem) {
     weight.flags |= TFC_WEIGHT_FLOAT_ZEROS;
   }
   auto fours = CostSheet::read(module, program);
-  ASSERT_TRUE(groups && fours);
+  for (tfc_weight_v0 &weight : weights) {
+    weight.flags |= TFC_WEIGHT_HALF_SCALES;
+  }
+  auto halves = CostSheet::read(module, program);
+  ASSERT_TRUE(groups && fours && halves);
   std::copy(ofRows.begin(), ofRows.end(), weights.begin());
   for (tfc_weight_v0 &weight : weights) {
     weight.kept = TFC_DTYPE_F32;
@@ -175,6 +179,8 @@ TEST_F(CostOf, CountsDotsAsTheProgramHasThem) {
                    2 * (layer + 4 * layer / 3) + tables);
   EXPECT_DOUBLE_EQ(fours->of(entry, batch, true, {0, 1}).bytes - cache,
                    2 * (layer / 2 + 8 * layer / 3) + tables);
+  EXPECT_DOUBLE_EQ(halves->of(entry, batch, true, {0, 1}).bytes - cache,
+                   2 * (layer / 2 + 4 * layer / 3) + tables);
   EXPECT_EQ(dots->of(entry, batch, true, {0, 1}).dots, products + head);
   EXPECT_EQ(wide->of(entry, batch, true, {0, 1}).dots, 0);
 }

@@ -7,6 +7,7 @@
 #include "runtime/src/files/quantized/Quantized.h"
 #include "runtime/text/ReadTokenizer.h"
 #include "test/runtime/FakeModel.h"
+#include "test/runtime/ScaleTypes.h"
 
 #include <cmath>
 #include <fstream>
@@ -70,6 +71,8 @@ Row keptOf(const std::string &path, const KeptForm &form) {
                          kept.scales[group] -
                      kept.floatZeros[group]);
   }
+  EXPECT_TRUE(areHeld(kept.scales, matrix->scaleType));
+  EXPECT_TRUE(areHeld(kept.floatZeros, matrix->scaleType));
   return values;
 }
 

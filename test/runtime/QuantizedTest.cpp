@@ -5,6 +5,7 @@
 
 #include "runtime/src/files/quantized/NarrowFloats.h"
 #include "runtime/src/files/quantized/Quantized.h"
+#include "test/runtime/ScaleTypes.h"
 
 #include <cmath>
 
@@ -211,6 +212,23 @@ void expectKept(QuantizedFolder folder, const KeptForm &form) {
                      kept.scales[at]);
   }
   EXPECT_EQ(values, folder.values("m.weight"));
+  EXPECT_TRUE(areHeld(kept.scales, matrix->scaleType));
+}
+
+TEST(Quantized, ScalesAreOfTheTypeOfTheirTensor) {
+  auto typeOf = [](DType type, uint16_t one) {
+    QuantizedFolder folder{
+        {bytes("m.weight", DType::I8, {1, 2}, {1, 2}),
+         elements<uint16_t>("m.weight_scale", type, {1, 1}, {one})},
+        ""};
+    expectKept(folder, {});
+    auto *matrix = dynamic_cast<const IntegerMatrix *>(
+        folder.find("m.weight").quantized.get());
+    return matrix ? matrix->scaleType : DType::U8;
+  };
+  // Each is no number of the other.
+  EXPECT_EQ(typeOf(DType::F16, 0x3c01), DType::F16);
+  EXPECT_EQ(typeOf(DType::BF16, 0x0081), DType::BF16);
 }
 
 TEST(Quantized, IntegersAreKeptAsTheyAre) {

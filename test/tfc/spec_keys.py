@@ -112,6 +112,7 @@ SILENT = {
     "precision.rules": "matrices that are no integers are what they are",
     "precision.group": "matrices that are not of four bits have no groups",
     "precision.zeros": "the same",
+    "precision.scales": "the same",
     "precision.cache": "an encoder's keys and values are scratch",
     "generation.max_new_tokens": "kept in the canonical form alone",
 }

@@ -5,25 +5,26 @@
 #include "compiler/gpu/product/StageCopies.h"
 #include "compiler/gpu/product/WidenedWeights.h"
 #include "compiler/gpu/thread/AsyncCopies.h"
+#include "compiler/kernel/NarrowFloat.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tfc;
 
-/// Copies that the scales of eight columns are.
 static constexpr int32_t kPanel = ProductForm::kScaleRows;
-static constexpr int32_t kPanelBytes = kPanel * int32_t(sizeof(float));
-static constexpr int32_t kPanelCopies = kPanelBytes / kCopyBytes;
 
 void GroupScales::request(ThreadBuilder &t, const ProductForm &form,
                           const ProductOperands &p, Value firstColumn,
                           Value base, Value stage) const {
-  int32_t copies = 2 * columns / kPanel * kPanelCopies;
+  // Those of eight columns, and copies that they are.
+  int32_t panelBytes = kPanel * elementBytes();
+  int32_t panelCopies = panelBytes / kCopyBytes;
+  int32_t copies = 2 * columns / kPanel * panelCopies;
   assert(copies <= threads && "a copy a thread");
   t.when(t.isLess(t.thread(), t.number(copies)), [&] {
-    Value piece = t.remainder(t.thread(), kPanelCopies);
-    Value half = t.remainder(t.divide(t.thread(), kPanelCopies), 2);
-    Value inTile = t.divide(t.thread(), 2 * kPanelCopies);
+    Value piece = t.remainder(t.thread(), panelCopies);
+    Value half = t.remainder(t.divide(t.thread(), panelCopies), 2);
+    Value inTile = t.divide(t.thread(), 2 * panelCopies);
     // With a gate panels are of one and of the other in turns.
     Value from = p.groups.scales, own = inTile;
     if (form.gate) {
@@ -37,12 +38,12 @@ void GroupScales::request(ThreadBuilder &t, const ProductForm &form,
     Value group = RowGroups::find(t, form, k, p.depth);
     Value groups = t.divide(p.depth, static_cast<int32_t>(form.group));
     Value inPanel =
-        t.add(t.scale(group, kPanel), t.scale(piece, kPanel / kPanelCopies));
-    Value source = t.element(from, t.builder().getF32Type(), panel,
-                             t.scale(groups, kPanel), inPanel);
+        t.add(t.scale(group, kPanel), t.scale(piece, kPanel / panelCopies));
+    Value source =
+        t.element(from, element, panel, t.scale(groups, kPanel), inPanel);
     Value isThere = t.isLess(t.scale(panel, kPanel), p.width);
     Value to =
-        t.add(t.add(t.scale(half, halfBytes()), t.scale(inTile, kPanelBytes)),
+        t.add(t.add(t.scale(half, halfBytes()), t.scale(inTile, panelBytes)),
               t.scale(piece, kCopyBytes));
     copyAsync(t.builder(), t.bytes(base, to), source,
               t.select(isThere, t.number(kCopyBytes), t.number(0)));
@@ -52,11 +53,14 @@ void GroupScales::request(ThreadBuilder &t, const ProductForm &form,
 std::array<Value, 2> GroupScales::load(ThreadBuilder &t, Value base,
                                        Value column, Value half) const {
   ImplicitLocOpBuilder &b = t.builder();
-  constexpr int32_t bytes = sizeof(float);
+  int32_t bytes = elementBytes();
   column = t.add(column, t.scale(t.remainder(t.lane(), 4), 2));
   Value own = t.add(t.scale(column, bytes), t.scale(half, halfBytes()));
-  Value pair =
-      t.load(VectorType::get(2, b.getF32Type()), t.bytes(base, own), 2 * bytes);
-  return {vector::ExtractOp::create(b, pair, 0),
-          vector::ExtractOp::create(b, pair, 1)};
+  Value pair = t.load(VectorType::get(2, element), t.bytes(base, own),
+                      static_cast<unsigned>(2 * bytes));
+  auto at = [&](int64_t i) -> Value {
+    Value kept = vector::ExtractOp::create(b, pair, i);
+    return element.isF32() ? kept : widenFloat(b, kept);
+  };
+  return {at(0), at(1)};
 }

@@ -51,6 +51,7 @@ LogicalResult ProductForm::addGroups() {
   }
   auto type = cast<MemRefType>(groups.getType());
   group = transformer::widthOf(op.getInput()) / type.getDimSize(1);
+  scale = type.getElementType();
   hasZeros = static_cast<bool>(op.getZeros());
   // A fragment's 32 columns are of one group.
   if (type.getDimSize(2) != kScaleRows || group % 32 != 0) {
@@ -176,8 +177,11 @@ static void writeBody(llvm::raw_ostream &stream, transformer::ProductOp op) {
 std::string ProductForm::key() const {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << element << ' ' << weightBits << ' ' << group << ' ' << hasZeros
-         << ' ' << ofExperts << ' ' << result << ' ' << isPaired;
+  stream << element << ' ' << weightBits << ' ' << group << ' ';
+  if (group) {
+    stream << scale << ' ';
+  }
+  stream << hasZeros << ' ' << ofExperts << ' ' << result << ' ' << isPaired;
   for (Type type : llvm::concat<const Type>(columns, rows)) {
     stream << ' ' << type;
   }

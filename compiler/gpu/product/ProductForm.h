@@ -44,6 +44,7 @@ struct ProductForm {
   mlir::Type element;        // of x, and of w where that is no integers
   unsigned weightBits = 16;  // of an element of w: 32, 16, 8 or 4
   int64_t group = 0;         // columns that have a scale; 0: there are none
+  mlir::Type scale;          // of groups, where there are any
   bool hasZeros = false;     // whether groups have zero points
   bool ofExperts = false;    // whether each row has its own matrix
   mlir::Type result;

@@ -4,6 +4,7 @@
 
 #include "compiler/gpu/product/MatrixFragments.h"
 #include "compiler/gpu/product/WidenedWeights.h"
+#include "compiler/kernel/NarrowFloat.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -226,16 +227,23 @@ void SkinnyKernel::multiplyHalf(const Round &loaded, int32_t half, int32_t m,
                                  own[n]);
     }
   }
+  // Widened where they are used: reads are not waited for before.
+  auto scaleOf = [&](int32_t row) -> Value {
+    Value kept = loaded.scales[half][2 * m + row];
+    return form.scale.isF32() ? kept : widenFloat(t.builder(), kept);
+  };
+  Value scales[2];
+  for (int32_t row = 0; form.group && row < 2; ++row) {
+    scales[row] = scaleOf(row);
+  }
   for (int32_t n = 0; n < tile.tokenTiles; ++n) {
     Value *all = &sums[4 * (m * tile.tokenTiles + n)];
     for (int32_t i = 0; i < 4; ++i) {
       // The first two are of the upper row.
-      all[i] =
-          form.group
-              ? LLVM::FMAOp::create(t.builder(), own[n][i],
-                                    loaded.scales[half][2 * m + i / 2], all[i])
-                    .getResult()
-              : own[n][i];
+      all[i] = form.group ? LLVM::FMAOp::create(t.builder(), own[n][i],
+                                                scales[i / 2], all[i])
+                                .getResult()
+                          : own[n][i];
     }
   }
 }

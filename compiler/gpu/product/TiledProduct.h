@@ -45,7 +45,7 @@ struct TiledProduct {
   /// Of a stage, of shared memory.
   int32_t stageBytes(const ProductForm &form) const {
     return scalesOffset(form) +
-           (form.group ? GroupScales{side, kThreads}.bytes() : 0);
+           (form.group ? GroupScales(side, kThreads, form).bytes() : 0);
   }
   int32_t sharedBytes(const ProductForm &form) const {
     return kStages * stageBytes(form);

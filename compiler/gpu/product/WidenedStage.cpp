@@ -22,7 +22,7 @@ WidenedStage::WidenedStage(ThreadBuilder &t, const TiledProduct &tile,
                            const ProductOperands &operands,
                            const Places &places)
     : t(t), tile(tile), form(form), p(operands), at(places),
-      scales{tile.side, TiledProduct::kThreads} {}
+      scales(tile.side, TiledProduct::kThreads, form) {}
 
 Value WidenedStage::placeOf(Value chunk, Value row) {
   return t.exclusiveOr(chunk, t.scale(t.remainder(row, 2), 4));

@@ -27,7 +27,7 @@ public:
                 Value shared)
       : t(t), tile(tile), form(form), p(operands), shared(shared),
         place(findTile(t, form, tile.rows(), tile.resultColumns(form))),
-        scales{tile.columns(), tile.threads()},
+        scales(tile.columns(), tile.threads(), form),
         copies(
             t, form, operands,
             {tile.threads(), tile.rows(), tile.columns(), tile.weightsOffset()},

@@ -34,7 +34,7 @@ struct WidenedWarpgroups {
   int32_t stageBytes(const ProductForm &form) const {
     int32_t bytes =
         scalesOffset(form) +
-        (form.group ? GroupScales{columns(), threads()}.bytes() : 0);
+        (form.group ? GroupScales(columns(), threads(), form).bytes() : 0);
     return (bytes + kSwizzleBytes - 1) / kSwizzleBytes * kSwizzleBytes;
   }
   /// Where the two tiles of widened weights are, and of how many bytes each.

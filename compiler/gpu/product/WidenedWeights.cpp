@@ -101,16 +101,18 @@ RowGroups::RowGroups(ThreadBuilder &t, const ProductForm &form,
   Value panel = t.divide(row, together), own = t.remainder(row, together);
   Value stride = t.scale(count, together);
   ImplicitLocOpBuilder &b = t.builder();
-  scales = t.element(groups.scales, b.getF32Type(), panel, stride, own);
+  scale = form.scale;
+  scales = t.element(groups.scales, scale, panel, stride, own);
   if (groups.zeros) {
     zeros = t.element(groups.zeros, b.getI8Type(), panel, stride, own);
   }
 }
 
 Value RowGroups::loadScale(ThreadBuilder &t, Value group) const {
-  constexpr int32_t apart = ProductForm::kScaleRows * int32_t(sizeof(float));
-  return t.load(t.builder().getF32Type(),
-                t.bytes(scales, t.scale(group, apart)), sizeof(float));
+  auto bytes = static_cast<int32_t>(scale.getIntOrFloatBitWidth() / 8);
+  return t.load(
+      scale, t.bytes(scales, t.scale(group, ProductForm::kScaleRows * bytes)),
+      static_cast<unsigned>(bytes));
 }
 
 Value RowGroups::loadZero(ThreadBuilder &t, Value group) const {

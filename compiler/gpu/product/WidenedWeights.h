@@ -63,7 +63,8 @@ public:
             const ProductOperands::Groups &groups, mlir::Value row,
             mlir::Value depth);
 
-  /// Of a group: its scale, and its zero point, null where there are none.
+  /// Of a group: its scale, as it is kept, and its zero point, null where there
+  /// are none.
   mlir::Value loadScale(ThreadBuilder &t, mlir::Value group) const;
   mlir::Value loadZero(ThreadBuilder &t, mlir::Value group) const;
 
@@ -72,6 +73,7 @@ public:
                           mlir::Value k, mlir::Value depth);
 
 private:
+  mlir::Type scale;
   mlir::Value scales, zeros; // addresses of the first group's
 };
 

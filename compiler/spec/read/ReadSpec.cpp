@@ -167,8 +167,17 @@ static bool isGroup(int64_t columns) {
   return columns == 32 || columns == 64 || columns == 128;
 }
 
+static Storage storageOf(std::string_view word) {
+  return word == "f16"    ? Storage::F16
+         : word == "bf16" ? Storage::BF16
+         : word == "int8" ? Storage::Int8
+         : word == "int4" ? Storage::Int4
+                          : Storage::F32;
+}
+
 /// Columns that have a scale, of int8 all of a row unless said, and of int4
-/// whether they have a zero point. With others they change nothing.
+/// whether they have a zero point, and what scales are kept in: bf16, which has
+/// the range of what they are made of. With others they change nothing.
 void SpecReader::readGroup(const Json *precision) {
   if (!model.hasIntegers()) {
     return;
@@ -196,6 +205,9 @@ void SpecReader::readGroup(const Json *precision) {
   if (model.hasFloatZeros) {
     kept.precision.set("zeros", "float");
   }
+  std::string scales = wordOf(*precision, "scales", "bf16");
+  model.scales = storageOf(scales);
+  kept.precision.set("scales", scales);
 }
 
 /// The scores of latents add products of two parts of a key, which one scale of
@@ -227,18 +239,13 @@ void SpecReader::readPrecision() {
     const Json *precision = root.find("precision");
     kept.precision.set(key, precision ? wordOf(*precision, key, "f32") : "f32");
   }
-  auto storageOf = [&](const char *key) {
-    std::string word = kept.precision.find(key)->text;
-    return word == "f16"    ? Storage::F16
-           : word == "bf16" ? Storage::BF16
-           : word == "int8" ? Storage::Int8
-           : word == "int4" ? Storage::Int4
-                            : Storage::F32;
+  auto keptAs = [&](const char *key) {
+    return storageOf(kept.precision.find(key)->text);
   };
-  model.storage = storageOf("weights");
-  model.cache = storageOf("cache");
+  model.storage = keptAs("weights");
+  model.cache = keptAs("cache");
   checkCache(root, model, diagnostics);
-  Storage compute = storageOf("compute");
+  Storage compute = keptAs("compute");
   if ((compute == Storage::Int8) != model.hasIntegers()) {
     const Json *precision = root.find("precision");
     const Json *wrong = precision->find("compute");

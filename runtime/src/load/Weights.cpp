@@ -323,6 +323,11 @@ void packRandomRange(void *arg, int64_t begin, int64_t end, uint32_t) {
   }
 }
 
+/// Whether the call packs integers as they are.
+bool isKept(const tfc_weight_v0 &weight, const PackCall &call) {
+  return call.tensor && findKept(weight, *call.tensor);
+}
+
 /// What went wrong with a call, and in which tensor where there is one.
 Error packError(const PackJob &job, const PackCall &call) {
   const char *name = job.module.weights[call.weight].name;
@@ -331,6 +336,17 @@ Error packError(const PackJob &job, const PackCall &call) {
                      ", got the quantised tensor ", call.tensor->name, " of ",
                      call.tensor->file,
                      " with a NaN or an infinity among its values or scales");
+  }
+  const tfc_weight_v0 &weight = job.module.weights[call.weight];
+  if (call.result == TFC_PACK_ROUNDED &&
+      weight.flags & TFC_WEIGHT_HALF_SCALES && isKept(weight, call)) {
+    return makeError(
+        Code::Incompatible, "expected scales of ", name,
+        " that 16 bits hold as the library keeps them (layout ",
+        job.program.layout_tag, "), got tensor ", call.tensor->name, " of ",
+        call.tensor->file,
+        ", whose scales it would round; compile what tfc import makes of this "
+        "checkpoint, or a spec with \"scales\": \"f32\" in its precision");
   }
   if (call.result == TFC_PACK_ROUNDED) {
     return makeError(Code::Incompatible, "expected values of ", name,

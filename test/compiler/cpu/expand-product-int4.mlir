@@ -133,3 +133,49 @@ func.func @experts(%x: memref<?x64xi8>, %w: memref<4x3x8x8x4xi8>, %g: memref<4x3
   }
   return
 }
+
+// -----
+
+#tile = #transformer.product_tile<dot, rows = 2, lanes = 16, item = 4,
+    unroll = 2, turn_rows = 4, ahead = 32, ahead_rows = 2, block_bytes = 65536,
+    next_bytes = 65536>
+
+// Scales and zeros of 16 bits are half as far apart, and are widened once for
+// all rows of a tile.
+// CHECK: func.func private @product.1x16_i4_group32_dot_f16_float_zeros(
+// CHECK: %[[KEPT:.*]] = llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<16xf16>
+// CHECK: %[[SCALE:.*]] = arith.extf %[[KEPT]] : vector<16xf16> to vector<16xf32>
+// CHECK: math.fma %{{.*}}, %[[SCALE]], %{{.*}} : vector<16xf32>
+// CHECK: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<16xf16>
+// CHECK-LABEL: func.func @half_scales
+// CHECK-DAG: arith.muli %{{.*}}, %c64
+func.func @half_scales(%x: memref<?x64xi8>, %w: memref<2x8x16x4xi8>, %g: memref<2x2x16xf16>,
+                 %z: memref<2x2x16xf16>, %y: memref<?x32xf32>, %batch: !transformer.batch) {
+  transformer.product %x, %w groups(%g) zeros(%z) outs(%y) {tile = #tile}
+      : memref<?x64xi8>, memref<2x8x16x4xi8>, memref<2x2x16xf16>, memref<2x2x16xf16>, memref<?x32xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#tile = #transformer.product_tile<pairs, rows = 1, lanes = 8, item = 4,
+    unroll = 2, turn_rows = 4, ahead = 32, ahead_rows = 2, block_bytes = 65536,
+    next_bytes = 65536>
+
+// A bf16 is the upper half of an f32.
+// CHECK: func.func private @product.1x8_i4_group32_pairs_bf16(
+// CHECK: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<8xbf16>
+// CHECK: arith.extui %{{.*}} : vector<8xi16> to vector<8xi32>
+// CHECK: arith.shli
+func.func @upper_halves(%x: memref<?x64xi8>, %w: memref<1x8x8x4xi8>, %g: memref<1x2x8xbf16>,
+                 %y: memref<?x8xf32>, %batch: !transformer.batch) {
+  transformer.product %x, %w groups(%g) outs(%y) {tile = #tile}
+      : memref<?x64xi8>, memref<1x8x8x4xi8>, memref<1x2x8xbf16>, memref<?x8xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  return
+}

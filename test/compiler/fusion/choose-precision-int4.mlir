@@ -6,6 +6,10 @@
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 rounds" | FileCheck %s --check-prefixes=CHECK,NONE
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 zeros" | FileCheck %s --check-prefix=ZEROS
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 float-zeros" | FileCheck %s --check-prefix=FLOATS
+// What groups have may be of 16 bits, but for bytes.
+// RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 float-zeros scales=bf16" | FileCheck %s --check-prefix=HALF
+// RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 zeros scales=f16" | FileCheck %s --check-prefix=F16
+// RUN: tfc-opt %s --tfc-choose-precision="weights=int8 group=32 scales=f16" | FileCheck %s --check-prefix=BYTES
 // Who widens integers takes off no floats: such a matrix is of bf16 then.
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 float-zeros values=bf16" | FileCheck %s --check-prefix=WIDENED
 // Scales and zero points of a module that has them stay what they are.
@@ -29,6 +33,13 @@
 // FLOATS-NEXT: @q.zeros : tensor<8x2xf32> layers 2 companion<zeros of @q>
 // FLOATS: @kept.scales
 // FLOATS-NOT: @kept.zeros
+// HALF: @q : tensor<8x64xi4>
+// HALF-NEXT: @q.zeros : tensor<8x2xbf16> layers 2 companion<zeros of @q>
+// HALF-NEXT: @q.scales : tensor<8x2xbf16> layers 2 companion<scales of @q>
+// HALF: @kept.scales : tensor<8x2xf32>
+// HALF: transformer.linear {{.*}} : tensor<?x64xi8>, tensor<8x64xi4>, tensor<?xf32>, tensor<8x2xbf16>, tensor<8x2xbf16>
+// F16: @q.zeros : tensor<8x2xi8>
+// F16-NEXT: @q.scales : tensor<8x2xf16>
 // WIDENED: @q : tensor<8x64xbf16>
 // WIDENED-NEXT: @kept : tensor<8x64xi8>
 transformer.parameter @q : tensor<8x64xf32> layers 2 from <["q{i}"], stored_rows = 8>

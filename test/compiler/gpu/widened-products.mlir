@@ -37,6 +37,14 @@
 // CHECK: llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr<1> -> i8
 // CHECK: gpu.func @product_128x64_bf16_int4_3(
 
+// Scales of 16 bits are widened where they are used, and half as much of a stage.
+// CHECK: gpu.func @product_8x16_bf16_int4_4(
+// CHECK: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr<1> -> bf16
+// CHECK: nvvm.mma.sync
+// CHECK: arith.shli
+// CHECK: llvm.intr.fma
+// CHECK: gpu.func @product_128x128_bf16_int4_4({{.*}} transformer.shared_bytes = 62976 : i32}
+
 // CHECK: func.func @bytes
 func.func @bytes(%x: memref<?x72xbf16>, %w: memref<96x2x1x64xi8>,
                  %scales: memref<96xf32>, %bias: memref<96xf32>,
@@ -81,9 +89,9 @@ func.func @halves(%x: memref<?x72xf16>, %w: memref<97x2x1x64xi8>,
 
 // CHECK: func.func @gated
 func.func @gated(%x: memref<?x128xbf16>, %gate: memref<96x2x1x32xi8>,
-                 %gate_groups: memref<12x2x8xf32>,
+                 %gate_groups: memref<12x2x8xf16>,
                  %gate_zeros: memref<12x2x8xi8>, %up: memref<96x2x1x32xi8>,
-                 %groups: memref<12x2x8xf32>, %zeros: memref<12x2x8xi8>,
+                 %groups: memref<12x2x8xf16>, %zeros: memref<12x2x8xi8>,
                  %bias: memref<96xf32>, %g: memref<?x96xbf16>,
                  %y: memref<?x96xf32>) {
   // CHECK-COUNT-6: gpu.launch_func @kernels::@product_{{.*}}_bf16_int4_3
@@ -91,17 +99,30 @@ func.func @gated(%x: memref<?x128xbf16>, %gate: memref<96x2x1x32xi8>,
   transformer.product %x, %gate columns(%bias) groups(%gate_groups)
       zeros(%gate_zeros) outs(%g)
       : memref<?x128xbf16>, memref<96x2x1x32xi8>, memref<96xf32>,
-        memref<12x2x8xf32>, memref<12x2x8xi8>, memref<?x96xbf16> {
+        memref<12x2x8xf16>, memref<12x2x8xi8>, memref<?x96xbf16> {
   ^bb0(%s: f32, %b: f32):
     %z = arith.addf %s, %b : f32
     transformer.yield %z : f32
   }
   transformer.product %x, %up rows(%g) groups(%groups) zeros(%zeros) outs(%y)
       : memref<?x128xbf16>, memref<96x2x1x32xi8>, memref<?x96xbf16>,
-        memref<12x2x8xf32>, memref<12x2x8xi8>, memref<?x96xf32> {
+        memref<12x2x8xf16>, memref<12x2x8xi8>, memref<?x96xf32> {
   ^bb0(%s: f32, %f: f32):
     %z = arith.mulf %s, %f : f32
     transformer.yield %z : f32
+  }
+  return
+}
+
+// CHECK: func.func @short_scales
+func.func @short_scales(%x: memref<?x96xbf16>, %w: memref<97x2x1x32xi8>,
+                        %groups: memref<13x3x8xbf16>, %y: memref<?x97xf32>) {
+  // CHECK-COUNT-5: gpu.launch_func @kernels::@product_{{.*}}_bf16_int4_4
+  transformer.product %x, %w groups(%groups) outs(%y)
+      : memref<?x96xbf16>, memref<97x2x1x32xi8>, memref<13x3x8xbf16>,
+        memref<?x97xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
   }
   return
 }

@@ -6,5 +6,7 @@
 // TARGET: error: expected --target cpu, {{.*}}, got sparc
 // RUN: not tfc-opt %s --tfc-set-target=weights=int2 2>&1 | FileCheck %s --check-prefix=WEIGHTS
 // WEIGHTS: error: expected weights f32, f16, bf16, int8 or int4, got int2
+// RUN: not tfc-opt %s --tfc-set-target=scales=int8 2>&1 | FileCheck %s --check-prefix=SCALES
+// SCALES: error: expected scales f32, f16 or bf16, got int8
 module {
 }

@@ -423,17 +423,22 @@ TEST(ReadSpec, GroupsAreOfFourBits) {
   EXPECT_EQ(model->group, 32);
   EXPECT_FALSE(model->hasZeros);
   EXPECT_NE(model->canonical.find("\"group\": 32"), std::string::npos);
+  // Scales have the range of what they are made of, unless others are said.
+  EXPECT_EQ(model->scales, Storage::BF16);
+  EXPECT_NE(model->canonical.find("\"scales\": \"bf16\""), std::string::npos);
   // Heads are bytes, and nothing else.
   for (const Parameter &parameter : model->parameters) {
     EXPECT_EQ(parameter.isKeptByte, parameter.name.rfind("heads.", 0) == 0)
         << parameter.name;
   }
   // What the spec says holds with --dtype, but for --group.
-  const std::string kept = "\"group\": 128, \"zeros\": true";
+  const std::string kept =
+      "\"group\": 128, \"zeros\": true, \"scales\": \"f16\"";
   model = read(kept, {"int4", ""});
   ASSERT_TRUE(model);
   EXPECT_EQ(model->group, 128);
   EXPECT_TRUE(model->hasZeros);
+  EXPECT_EQ(model->scales, Storage::F16);
   model = read(kept, {"int4", "", false, 64});
   ASSERT_TRUE(model);
   EXPECT_EQ(model->group, 64);
@@ -453,6 +458,7 @@ TEST(ReadSpec, GroupsAreOfFourBits) {
   ASSERT_TRUE(model);
   EXPECT_EQ(model->group, 0);
   EXPECT_EQ(model->canonical.find("group"), std::string::npos);
+  EXPECT_EQ(model->canonical.find("scales"), std::string::npos);
   EXPECT_TRUE(diagnostics.empty());
   EXPECT_FALSE(read(four + ", \"group\": 48", {}));
   EXPECT_FALSE(read("", {"bf16", "", false, 64}));

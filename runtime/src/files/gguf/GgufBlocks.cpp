@@ -186,21 +186,24 @@ void decodeQ6K(const uint8_t *block, float *out) {
   }
 }
 
-constexpr GgufType types[] = {
-    {0, "F32", 1, 4, nullptr, DType::F32},
-    {1, "F16", 1, 2, nullptr, DType::F16},
-    {2, "Q4_0", 32, 18, decodeQ40, DType::F32, readQ40, 4, 8, readScale},
-    {3, "Q4_1", 32, 20, decodeQ41, DType::F32, readQ41, 4, 8, readQ41Group,
-     true},
-    {6, "Q5_0", 32, 22, decodeQ50, DType::F32, readQ50, 5, 16, readScale},
-    {7, "Q5_1", 32, 24, decodeQ51, DType::F32},
-    {8, "Q8_0", 32, 34, decodeQ8, DType::F32, readQ8, 8, 0, readScale},
-    {12, "Q4_K", 256, 144, decodeQ4K, DType::F32, readQ4K, 4, 8, readGroupsK,
-     true},
-    {13, "Q5_K", 256, 176, decodeQ5K, DType::F32},
-    {14, "Q6_K", 256, 210, decodeQ6K, DType::F32},
-    {30, "BF16", 1, 2, nullptr, DType::BF16},
-    {39, "MXFP4", 32, 17, decodeMx, DType::BF16, readMx, 5, 0, readMxScale}};
+constexpr GgufType types[] = {{0, "F32", 1, 4, nullptr, DType::F32},
+                              {1, "F16", 1, 2, nullptr, DType::F16},
+                              {2, "Q4_0", 32, 18, decodeQ40, DType::F32,
+                               readQ40, 4, 8, readScale, false, DType::F16},
+                              {3, "Q4_1", 32, 20, decodeQ41, DType::F32,
+                               readQ41, 4, 8, readQ41Group, true, DType::F16},
+                              {6, "Q5_0", 32, 22, decodeQ50, DType::F32,
+                               readQ50, 5, 16, readScale, false, DType::F16},
+                              {7, "Q5_1", 32, 24, decodeQ51, DType::F32},
+                              {8, "Q8_0", 32, 34, decodeQ8, DType::F32, readQ8,
+                               8, 0, readScale, false, DType::F16},
+                              {12, "Q4_K", 256, 144, decodeQ4K, DType::F32,
+                               readQ4K, 4, 8, readGroupsK, true},
+                              {13, "Q5_K", 256, 176, decodeQ5K, DType::F32},
+                              {14, "Q6_K", 256, 210, decodeQ6K, DType::F32},
+                              {30, "BF16", 1, 2, nullptr, DType::BF16},
+                              {39, "MXFP4", 32, 17, decodeMx, DType::BF16,
+                               readMx, 5, 0, readMxScale, false, DType::BF16}};
 
 } // namespace
 

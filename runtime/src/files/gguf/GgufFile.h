@@ -28,6 +28,8 @@ struct GgufType {
   void (*readGroups)(const uint8_t *block, float *scales,
                      float *zeros) = nullptr;
   bool hasMinima = false;
+  /// The narrowest type that has all of both.
+  DType scaleType = DType::F32;
   int64_t group = 32;
 };
 

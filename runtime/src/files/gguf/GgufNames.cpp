@@ -482,6 +482,7 @@ private:
       matrix->bits = from.type->bits;
       matrix->middle = from.type->middle;
       matrix->hasFloatZeros = from.type->hasMinima;
+      matrix->scaleType = from.type->scaleType;
       matrix->groups = matrix->columns / from.type->group;
       matrix->groupOf = groupsOf(matrix->columns, from.type->group);
       tensor.quantized = std::move(matrix);

@@ -88,6 +88,7 @@ Status takeScales(QuantizedModule &module, RowScales &matrix, int64_t &size) {
     return std::move(scales.error());
   }
   matrix.scales = *scales;
+  matrix.scaleType = scaleTypeOf(**scales);
   const std::vector<int64_t> &shape = matrix.scales->shape;
   matrix.groups = shape.size() == 2 && shape[1] > 0 ? shape[1] : 1;
   bool isOne = matrix.scales->elements() == 1;

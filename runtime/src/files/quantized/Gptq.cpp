@@ -163,6 +163,7 @@ Result<MadeMatrix> makeGptq(QuantizedModule &module, const Parts &parts) {
   }
   matrix->words = parts.words;
   matrix->scales = parts.scales;
+  matrix->scaleType = scaleTypeOf(*parts.scales);
   matrix->zeros = *zeros;
   matrix->rows = parts.scales->shape[1];
   matrix->groups = parts.scales->shape[0];
@@ -191,6 +192,7 @@ Result<MadeMatrix> makeAwq(QuantizedModule &module, const Parts &parts) {
   auto matrix = std::make_shared<AwqMatrix>();
   matrix->words = parts.words;
   matrix->scales = parts.scales;
+  matrix->scaleType = scaleTypeOf(*parts.scales);
   matrix->zeros = parts.zeros;
   matrix->rows = parts.scales->shape[1];
   matrix->columns = parts.words->shape[0];

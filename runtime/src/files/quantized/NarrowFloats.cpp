@@ -111,6 +111,7 @@ public:
     groups = columns / group;
     groupOf = groupsOf(columns, group);
     dtype = DType::BF16;
+    scaleType = DType::BF16;
     bits = 5;
   }
   void readIntegers(int64_t row, int32_t *out) const override {

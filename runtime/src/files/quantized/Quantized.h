@@ -48,6 +48,8 @@ public:
   bool hasZeros = false;
   /// Whether groups have float zeros; zero points are 0 then.
   bool hasFloatZeros = false;
+  /// The narrowest type that has all scales, and float zeros: F16, BF16 or F32.
+  DType scaleType = DType::F32;
   int64_t groups = 1;
   /// Of each column, [columns]; below `groups`.
   std::vector<int32_t> groupOf;

@@ -113,6 +113,12 @@ uint32_t wordAt(const Tensor &tensor, int64_t index) {
   return word;
 }
 
+DType scaleTypeOf(const Tensor &tensor) {
+  return isWeightDType(tensor.dtype)     ? tensor.dtype
+         : tensor.dtype == DType::F8E4M3 ? DType::F16
+                                         : DType::BF16;
+}
+
 void readScales(const Tensor &tensor, int64_t first, int64_t count,
                 float *out) {
   if (isWeightDType(tensor.dtype)) {

@@ -64,6 +64,9 @@ uint32_t wordAt(const Tensor &tensor, int64_t index);
 /// Scales [first, first + count) as f32: F32, F16, BF16, F8_E4M3, and F8_E8M0
 /// or U8, which are powers of two.
 void readScales(const Tensor &tensor, int64_t first, int64_t count, float *out);
+/// The narrowest of F16, BF16 and F32 that has all scales of a tensor, and
+/// halves of those that are powers of two.
+DType scaleTypeOf(const Tensor &tensor);
 /// Types of scales that are numbers.
 extern const std::vector<DType> floatScales;
 
