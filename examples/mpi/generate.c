@@ -1,11 +1,12 @@
-/* Several processes that share a model, each with a part of every matrix of its
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ * Several processes that share a model, each with a part of every matrix of its
  * layers; MPI brings together what they have to add.
  *
  *   mpirun -n 2 generate MODEL.so WEIGHTS
  *
  * MODEL.so is of as many ranks as there are processes (`tfc compile
  * --ranks=2`), or of one. The first process prints the tokens; all have the
- * same. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+ * same. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
