@@ -85,8 +85,8 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // CHECK: @[[PATTERN:.*]] = private constant {{.*}} c"{p}w.{i}\00"
 // CHECK: @[[PATTERNS:.*]] = private constant [2 x ptr] [ptr @[[PATTERN]], ptr @[[W]]]
 // CHECK: @[[SOURCE:.*]] = private constant {{.*}} { ptr @[[PATTERNS]], i32 2, i32 1, i32 2, i32 7, i64 4, i64 8, i64 24, i64 1, i64 0, i64 0, i64 0, i64 0 }]
-// CHECK: @[[ZEROS:.*]] = private constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
-// CHECK: @[[TIED:.*]] = private constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
+// CHECK: @[[ZEROS:.*]] = private constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0, i64 0, i64 0, i64 0 }]
+// CHECK: @[[TIED:.*]] = private constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0, i64 0, i64 0, i64 0 }]
 // CHECK: @[[WEIGHTS:.*]] = private constant {{.*}} { ptr @[[W]], ptr @[[SOURCE]], i32 1, i32 0, i32 1, i32 5, i32 2, i32 0, i64 8, i64 4, i32 0, i32 0, i32 0, i32 0 },
 // CHECK-SAME: ptr @[[ZEROS]], i32 1, i32 0, i32 0, i32 1, i32 1, i32 0, i64 8, i64 1, i32 0, i32 0, i32 0, i32 0 },
 // CHECK-SAME: ptr @[[TIED]], i32 1, i32 1, i32 0, i32 1, i32 1, i32 1, i64 8, i64 1, i32 0, i32 0, i32 0, i32 0 }]
