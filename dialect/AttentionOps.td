@@ -4,11 +4,14 @@
 #define TFC_DIALECT_ATTENTIONOPS
 
 include "dialect/TransformerAttrs.td"
+include "dialect/TransformerInterfaces.td"
 include "dialect/TransformerTypes.td"
 
 def Transformer_AttentionOp
     : Transformer_RowsOp<"attention", [AttrSizedOperandSegments,
         Transformer_AcceptsStridedRows,
+        DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface,
+          ["shareOperands", "takeShare"]>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "masked scaled dot-product attention over a ragged batch";
   let description = [{
@@ -217,6 +220,8 @@ def Transformer_AttentionOp
 def Transformer_CrossAttentionOp
     : Transformer_RowsOp<"cross_attention", [
         Transformer_AcceptsStridedRows,
+        DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface,
+          ["shareOperands", "takeShare"]>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "attention over what the encoder left in the cross cache";
   let description = [{

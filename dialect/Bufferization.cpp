@@ -108,13 +108,16 @@ struct ReadOnlyModel
   }
 };
 
-/// The inits are overwritten, whatever else there is is read.
-template <typename Op>
+/// The inits are overwritten, and read before where the op says so; whatever
+/// else there is is read.
+template <typename Op, bool readsInits = false>
 struct DestinationModel
-    : DstBufferizableOpInterfaceExternalModel<DestinationModel<Op>, Op> {
+    : DstBufferizableOpInterfaceExternalModel<DestinationModel<Op, readsInits>,
+                                              Op> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
-    return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+    return readsInits ||
+           !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
   }
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
@@ -146,6 +149,8 @@ void tfc::transformer::registerBufferizableOpInterfaces(
     PagedAttentionOp::attachInterface<DestinationModel<PagedAttentionOp>>(
         *context);
     RaggedHashedOp::attachInterface<DestinationModel<RaggedHashedOp>>(*context);
+    ReduceInPlaceOp::attachInterface<
+        DestinationModel<ReduceInPlaceOp, /*readsInits=*/true>>(*context);
     RaggedPoolOp::attachInterface<DestinationModel<RaggedPoolOp>>(*context);
     RaggedUnfoldOp::attachInterface<DestinationModel<RaggedUnfoldOp>>(*context);
     RaggedPairsOp::attachInterface<DestinationModel<RaggedPairsOp>>(*context);

@@ -4,6 +4,7 @@
 #define TFC_DIALECT_EMBEDDINGOPS
 
 include "dialect/TransformerAttrs.td"
+include "dialect/TransformerInterfaces.td"
 
 def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_WidensMatrices]> {
   let summary = "the table's row of each id";
@@ -158,7 +159,10 @@ def Transformer_RotaryAnglesOp : Transformer_ValueOp<"rotary_angles"> {
 }
 
 def Transformer_RotaryOp
-    : Transformer_ValueOp<"rotary", [Transformer_AcceptsStridedRows]> {
+    : Transformer_ValueOp<"rotary", [
+        Transformer_AcceptsStridedRows,
+        DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface,
+          ["shareOperands", "takeShare"]>]> {
   let summary = "pairs of columns turned by the token's angles";
   let description = [{
     In each of `num_heads` heads of x[t], for i in [0, n), with c and s the

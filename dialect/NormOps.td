@@ -4,6 +4,7 @@
 #define TFC_DIALECT_NORMOPS
 
 include "dialect/TransformerBase.td"
+include "dialect/TransformerInterfaces.td"
 
 // One for all parts of a row, or a row for each of them.
 def Transformer_NormWeight
@@ -12,7 +13,9 @@ def Transformer_NormWeight
 def Transformer_LayerNormOp
     : Transformer_ValueOp<"layer_norm", [
         AttrSizedOperandSegments, Transformer_RoundsRows,
-        Transformer_RowWise]> {
+        Transformer_RowWise,
+        DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface,
+          ["shareOperands", "takeShare"]>]> {
   let summary = "layer normalisation of each row";
   let description = [{
     `y[t,:] = (x[t,:] - mean) / sqrt(var + eps) * (offset + weight) + bias`, with
@@ -66,7 +69,9 @@ def Transformer_LayerNormOp
 
 def Transformer_RmsNormOp
     : Transformer_ValueOp<"rms_norm", [
-        Transformer_RoundsRows, Transformer_RowWise]> {
+        Transformer_RoundsRows, Transformer_RowWise,
+        DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface,
+          ["shareOperands", "takeShare"]>]> {
   let summary = "each row divided by its root mean square";
   let description = [{
     `y[t,:] = x[t,:] / sqrt(mean(x[t,:]^2) + eps) * (offset + weight)` (Zhang and

@@ -4,6 +4,7 @@
 #define TFC_DIALECT_PROJECTIONOPS
 
 include "dialect/TransformerAttrs.td"
+include "dialect/TransformerInterfaces.td"
 include "dialect/TransformerTypes.td"
 
 def Transformer_LinearOp
@@ -177,6 +178,7 @@ def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
 
 def Transformer_ActivationOp
     : Transformer_ValueOp<"activation", [
+        DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface>,
         Transformer_RoundsRows, Transformer_RowWise]> {
   let summary = "an activation function, element by element";
   let description = [{
@@ -210,7 +212,10 @@ def Transformer_ActivationOp
   let hasFolder = 1;
 }
 
-def Transformer_AddOp : Transformer_ValueOp<"add", [Commutative, Transformer_RowWise]> {
+def Transformer_AddOp
+    : Transformer_ValueOp<"add", [
+        Commutative, DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface>,
+        Transformer_RowWise]> {
   let summary = "the sum of two streams of rows";
   let description = [{
     `y = lhs + rhs`: the residual connection, and the sum of embeddings.
@@ -234,6 +239,7 @@ def Transformer_AddOp : Transformer_ValueOp<"add", [Commutative, Transformer_Row
 
 def Transformer_MultiplyOp
     : Transformer_ValueOp<"multiply", [
+        DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface>,
         Transformer_RoundsRows, Transformer_RowWise]> {
   let summary = "rows times what gates them, element by element";
   let description = [{
@@ -260,7 +266,10 @@ def Transformer_MultiplyOp
   }];
 }
 
-def Transformer_ScaleOp : Transformer_ValueOp<"scale", [Transformer_RowWise]> {
+def Transformer_ScaleOp
+    : Transformer_ValueOp<"scale", [
+        DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface>,
+        Transformer_RowWise]> {
   let summary = "rows times a number";
   let description = [{
     `y = factor * x`: of embeddings, and of what goes into a head whose weight
@@ -284,7 +293,10 @@ def Transformer_ScaleOp : Transformer_ValueOp<"scale", [Transformer_RowWise]> {
   let hasFolder = 1;
 }
 
-def Transformer_ClampOp : Transformer_ValueOp<"clamp", [Transformer_RowWise]> {
+def Transformer_ClampOp
+    : Transformer_ValueOp<"clamp", [
+        DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface>,
+        Transformer_RowWise]> {
   let summary = "rows whose numbers are at least as great as a number";
   let description = [{
     `y = max(x, least)`, NaN where x is: of the time that a token takes of a
@@ -307,7 +319,10 @@ def Transformer_ClampOp : Transformer_ValueOp<"clamp", [Transformer_RowWise]> {
   }];
 }
 
-def Transformer_XieluOp : Transformer_ValueOp<"xielu", [Transformer_RowWise]> {
+def Transformer_XieluOp
+    : Transformer_ValueOp<"xielu", [
+        DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface>,
+        Transformer_RowWise]> {
   let summary = "an activation with learned slopes";
   let description = [{
     With p = softplus(positive) and n = beta + softplus(negative)
@@ -335,6 +350,27 @@ def Transformer_XieluOp : Transformer_ValueOp<"xielu", [Transformer_RowWise]> {
     $input `positive` $positive `negative` $negative attr-dict `:`
     functional-type(operands, results)
   }];
+}
+
+def Transformer_AllReduceOp
+    : Transformer_ValueOp<"all_reduce", [Transformer_RowWise]> {
+  let summary = "the sum of what all ranks have";
+  let description = [{
+    `y[t,c] = (x_0[t,c] + x_1[t,c]) + ...`, x_r being the rows of rank r, in f32
+    and in the order of ranks: the same bits for each of them. All ranks run the
+    same program on the same step. Behind a product of which each rank has some
+    columns of the matrix (Shoeybi et al. 2019, arXiv:1909.08053).
+
+    ```mlir
+    %y = transformer.all_reduce %x : tensor<?x104xf32>
+    ```
+
+    Shapes: `[T, W]` to `[T, W]`.
+  }];
+  let arguments = (ins Transformer_WideRows:$input);
+  let results = (outs Transformer_WideRows:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+  let hasVerifier = 0;
 }
 
 def Transformer_GatherRowsOp : Transformer_ValueOp<"gather_rows"> {
@@ -434,7 +470,9 @@ def Transformer_UnfoldOp : Transformer_ValueOp<"unfold"> {
 }
 
 def Transformer_LayerScaleOp
-    : Transformer_ValueOp<"layer_scale", [Transformer_RowWise]> {
+    : Transformer_ValueOp<"layer_scale", [
+        DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface>,
+        Transformer_RowWise]> {
   let summary = "rows times learned numbers";
   let description = [{
     `y[t,c] = weight[c] x[t,c]`, or `weight[0] x[t,c]` where there is one number

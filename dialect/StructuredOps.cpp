@@ -179,6 +179,15 @@ LogicalResult RaggedPoolOp::verify() {
   return expectSkip(*this, getSkip());
 }
 
+void ReduceInPlaceOp::getEffects(Effects &effects) {
+  if (isa<MemRefType>(getInit().getType())) {
+    effects.emplace_back(MemoryEffects::Read::get(), &getInitMutable(),
+                         SideEffects::DefaultResource::get());
+    effects.emplace_back(MemoryEffects::Write::get(), &getInitMutable(),
+                         SideEffects::DefaultResource::get());
+  }
+}
+
 void RaggedPoolOp::getEffects(Effects &effects) {
   addRead(getInputMutable(), effects);
   addRead(getRowsMutable(), effects);

@@ -15,7 +15,10 @@ class Transformer_StructuredOp<string mnemonic, list<Trait> traits = []>
         [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>], traits)>;
 
 def Transformer_CacheWriteOp
-    : Transformer_StructuredOp<"cache_write", [Transformer_AcceptsStridedRows]> {
+    : Transformer_StructuredOp<"cache_write", [
+        Transformer_AcceptsStridedRows,
+        DeclareOpInterfaceMethods<Transformer_SharedColumnsOpInterface,
+          ["shareOperands"]>]> {
   let summary = "appends keys and values to the cache";
   let description = [{
     Writes row i of sequence s of `key` and `value` to position `past + i` of
@@ -211,6 +214,30 @@ def Transformer_RaggedPoolOp
     }
   }];
   let hasVerifier = 1;
+}
+
+def Transformer_ReduceInPlaceOp
+    : Transformer_StructuredOp<"reduce_in_place",
+                               [DestinationStyleOpInterface]> {
+  let summary = "what all ranks have is added up where it is";
+  let description = [{
+    The result of `transformer.all_reduce` of `init`, written to `init`, by the
+    host. Not in parallel loops.
+
+    ```mlir
+    %y = transformer.reduce_in_place outs(%x : tensor<?x104xf32>) -> tensor<?x104xf32>
+    ```
+  }];
+  let arguments = (ins Transformer_RowsOrBuffer:$init);
+  let results = (outs Optional<Transformer_Rows>:$result);
+  let assemblyFormat = [{
+    `outs` `(` $init `:` type($init) `)` attr-dict (`->` type($result)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return getInitMutable();
+    }
+  }];
 }
 
 def Transformer_RaggedUnfoldOp

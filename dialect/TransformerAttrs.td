@@ -163,6 +163,32 @@ def Transformer_InputAttr : AttrDef<Transformer_Dialect, "Input"> {
   }];
 }
 
+def Transformer_ShareAttr : AttrDef<Transformer_Dialect, "Share"> {
+  let mnemonic = "share";
+  let summary = "what a rank has of a parameter";
+  let description = [{
+    Of n ranks, rank r has part `r * parts / n` of equal `parts`: `rows` rows of
+    what is stored, or `cols` columns, behind those of the part before. The
+    parameter's own shape is that of a part, and its source says where part 0
+    is. With `first_rank` rank 0 has all of it, and others zeros: what is added
+    to a part of a sum.
+
+    ```mlir
+    #transformer.share<parts = 2, rows = 52>
+    ```
+
+    Constraints:
+    * C1. parts is at least 1, rows and cols are at least 0.
+    * C2. it is by rows, by columns or of the first rank: one of them.
+  }];
+  let parameters = (ins "int64_t":$parts,
+                        DefaultValuedParameter<"int64_t", "0">:$rows,
+                        DefaultValuedParameter<"int64_t", "0">:$cols,
+                        DefaultValuedParameter<"bool", "false">:$first_rank);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
   let mnemonic = "source";
   let summary = "where a parameter is stored";
@@ -174,7 +200,8 @@ def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
     has those of all experts, one after the other. `zeros`
     stands in for a missing tensor when `fill_zeros`. Layer j of a parameter of
     layers is the model's layer `first_layer + j * layer_step`: layers between
-    them are those of other parameters. A parameter `tied_to` another is none of
+    them are those of other parameters. Where ranks have parts of it, `share`
+    says which. A parameter `tied_to` another is none of
     its own: if stored, it must equal that one.
 
     Constraints:
@@ -192,11 +219,24 @@ def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
                         DefaultValuedParameter<"bool", "false">:$in_out,
                         DefaultValuedParameter<"bool", "false">:$fill_zeros,
                         DefaultValuedParameter<"bool", "false">:$stacked,
-                        OptionalParameter<"::mlir::StringAttr">:$tied_to);
+                        OptionalParameter<"::mlir::StringAttr">:$tied_to,
+                        OptionalParameter<"ShareAttr">:$share);
+  let builders = [
+    AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$patterns,
+                     "int64_t":$first_layer, "int64_t":$layer_step,
+                     "int64_t":$first_row, "int64_t":$stored_rows,
+                     "int64_t":$row_step, "int64_t":$stored_cols,
+                     "bool":$in_out, "bool":$fill_zeros, "bool":$stacked,
+                     "::mlir::StringAttr":$tied_to), [{
+      return $_get($_ctxt, patterns, first_layer, layer_step, first_row,
+                   stored_rows, row_step, stored_cols, in_out, fill_zeros,
+                   stacked, tied_to, ShareAttr());
+    }]>
+  ];
   let assemblyFormat = "`<` `[` $patterns `]` `,` struct($first_layer, "
                        "$layer_step, $first_row, $stored_rows, $row_step, "
                        "$stored_cols, $in_out, "
-                       "$fill_zeros, $stacked, $tied_to) `>`";
+                       "$fill_zeros, $stacked, $tied_to, $share) `>`";
   let genVerifyDecl = 1;
 }
 

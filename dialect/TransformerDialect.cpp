@@ -33,12 +33,30 @@ void TransformerDialect::initialize() {
       >();
 }
 
+LogicalResult ShareAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                int64_t parts, int64_t rows, int64_t cols,
+                                bool isFirst) {
+  // share_c1
+  if (parts < 1 || rows < 0 || cols < 0) {
+    return emitError() << "expected at least 1 part, and rows and cols of at "
+                          "least 0, got "
+                       << parts << ", " << rows << " and " << cols;
+  }
+  // share_c2
+  if ((rows != 0) + (cols != 0) + isFirst != 1) {
+    return emitError() << "expected a share by rows, by cols or of the first "
+                          "rank, got "
+                       << (rows != 0) + (cols != 0) + isFirst << " of them";
+  }
+  return success();
+}
+
 LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<StringAttr> patterns,
                                  int64_t firstLayer, int64_t layerStep, int64_t,
                                  int64_t storedRows, int64_t rowStep,
                                  int64_t storedCols, bool, bool, bool,
-                                 StringAttr) {
+                                 StringAttr, ShareAttr) {
   // source_c1
   if (patterns.empty() || llvm::any_of(patterns, [](StringAttr pattern) {
         return pattern.getValue().empty();
@@ -120,6 +138,12 @@ int64_t CacheType::countLayersBefore() const {
 CacheType CacheType::withElements(Type elementType) const {
   return get(getContext(), getLayers(), getKvHeads(), getHeadDim(), getValues(),
              getKind(), getWindow(), elementType, getPart(), getShapes());
+}
+
+CacheType CacheType::shareHeads(int64_t parts) const {
+  return get(getContext(), getLayers(), getKvHeads() / parts, getHeadDim(),
+             getValues(), getKind(), getWindow(), getElementType(), getPart(),
+             getShapes());
 }
 
 /// part = 1 of [25, 4, 256, 5, 2, 512]

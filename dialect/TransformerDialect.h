@@ -17,6 +17,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <limits>
+#include <string>
 
 namespace tfc::transformer {
 
@@ -42,6 +43,13 @@ class WidensMatrices
 /// registers.
 template <typename ConcreteType>
 class RoundsRows : public mlir::OpTrait::TraitBase<ConcreteType, RoundsRows> {};
+
+namespace detail {
+/// Of an op that computes each column of the same column of its operands.
+mlir::LogicalResult shareElements(mlir::Operation *op, int64_t parts,
+                                  llvm::SmallVectorImpl<int64_t> &operands,
+                                  std::string &why);
+} // namespace detail
 
 } // namespace tfc::transformer
 
@@ -76,6 +84,9 @@ constexpr llvm::StringLiteral kStatusAttrName = "transformer.status";
 
 /// Module attribute: the size of the packed weights in bytes.
 constexpr llvm::StringLiteral kPackedBytesAttrName = "transformer.packed_bytes";
+
+/// Module attribute: how many ranks share the model, where there are several.
+constexpr llvm::StringLiteral kRanksAttrName = "transformer.ranks";
 
 /// Attribute of the root ops of tiling: a StrategyAttr.
 constexpr llvm::StringLiteral kStrategyAttrName = "transformer.strategy";

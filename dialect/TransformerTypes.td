@@ -93,6 +93,8 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     int64_t countLayersBefore() const;
     /// The same of other elements.
     CacheType withElements(::mlir::Type elementType) const;
+    /// The same with one of equal parts of the heads.
+    CacheType shareHeads(int64_t parts) const;
     /// Whether tokens see no further back than `window`; else that is 0.
     bool hasWindow() const { return getWindow() != 0; }
     /// Whether values are columns of the keys.

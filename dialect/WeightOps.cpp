@@ -21,11 +21,28 @@ static LogicalResult verifySource(ParameterOp op, SourceAttr source) {
            << source.getFirstRow() + rows << ')'
            << (step > 1 ? " with others between" : "");
   }
+  ShareAttr share = source.getShare();
+  int64_t others = share ? share.getParts() - 1 : 0;
+  int64_t end = source.getFirstRow() + (rows - 1) * step;
+  if (share && share.getRows() != 0 &&
+      others > (last - end) / share.getRows()) {
+    return op.emitOpError() << "expected the rows of all " << share.getParts()
+                            << " parts inside [0, " << source.getStoredRows()
+                            << ") (stored_rows), got them beyond";
+  }
   int64_t columns =
       op.getTensorType().getRank() == 2 ? op.getTensorType().getDimSize(1) : 1;
-  if (source.getStoredCols() != 0 && source.getStoredCols() < columns) {
-    return op.emitOpError() << "expected stored_cols of at least " << columns
-                            << " (the columns), got " << source.getStoredCols();
+  int64_t needed = columns;
+  if (share && share.getCols() != 0) {
+    needed += others * share.getCols();
+  }
+  if (needed > columns
+          ? source.getStoredCols() < needed
+          : source.getStoredCols() != 0 && source.getStoredCols() < columns) {
+    return op.emitOpError()
+           << "expected stored_cols of at least " << needed << " (the columns"
+           << (needed > columns ? " of all parts" : "") << "), got "
+           << source.getStoredCols();
   }
   // parameter_c3
   if (StringAttr tied = source.getTiedTo()) {

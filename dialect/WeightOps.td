@@ -68,7 +68,7 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     Constraints:
     * C1. `layers` is at least 1.
     * C2. rows `first_row + row_step * r` lie inside `stored_rows`, and columns
-      inside `stored_cols` where there are some.
+      inside `stored_cols` where there are some; of shares those of all parts do.
     * C3. `tied_to` names a parameter of the same type and layers that is not
       tied itself.
     * C4. what is `packed` is a matrix.

@@ -232,6 +232,15 @@ struct CommandLine {
                "decoder_hidden_states), as \"encoder.all_hidden\" does in a "
                "spec; it is computed where it is asked for"),
       cl::sub(compileCommand), cl::cat(category)};
+  cl::opt<int> ranks{
+      "ranks",
+      cl::desc("make a library that so many processes, or threads, run "
+               "together, each with a part of every matrix of the layers; a "
+               "program lends the sum over them (tfc_model_options.reduce)"),
+      cl::value_desc("n"),
+      cl::init(1),
+      cl::sub(compileCommand),
+      cl::cat(category)};
   Text emit{"emit",
             cl::desc("what to write: library (default), a shared one, or "
                      "archive, a static one to be linked into a program, which "
@@ -544,6 +553,7 @@ tfc::CompileOptions CommandLine::compileOptions() const {
   options.listPasses = listPasses;
   options.taps = taps;
   options.hiddenStates = hiddenStates;
+  options.ranks = ranks;
   options.emit = emit;
   options.symbol = symbol;
   options.deterministic = deterministic;

@@ -67,6 +67,7 @@ private:
   int checkRunAfter();
   int checkTargets(StringRef output);
   int checkSanitize();
+  int checkRanks();
   void noteDevice(const TargetInfo &target);
   int failInternally(const ProgramCompiler &program);
   /// Does the step for all programs at the same time. `phase`: its name, where
@@ -115,6 +116,9 @@ int Compiler::checkOptions(StringRef output) {
   if (int code = checkSanitize()) {
     return code;
   }
+  if (int code = checkRanks()) {
+    return code;
+  }
   if (int code = options.stopAfter.empty()
                      ? kOk
                      : checkStage("--stop-after", options.stopAfter)) {
@@ -148,6 +152,33 @@ int Compiler::checkSanitize() {
     if (program->pipeline.target.isDevice()) {
       return fail("expected --target of CPUs with --sanitize=address (the "
                   "stand-in for a driver checks a device's code), got " +
+                      program->pipeline.target.name,
+                  kBadCommandLine);
+    }
+  }
+  return kOk;
+}
+
+/// What of the options ranks cannot have; of the model the pass says.
+int Compiler::checkRanks() {
+  if (options.ranks < 1 || options.ranks > kMostRanks) {
+    return fail("expected --ranks from 1 to " + Twine(kMostRanks) + ", got " +
+                    Twine(options.ranks),
+                kBadCommandLine);
+  }
+  if (options.ranks == 1) {
+    return kOk;
+  }
+  if (model.hasIntegers()) {
+    return fail(
+        "expected matrices of floats with --ranks (integers have scales "
+        "of whole rows and groups), got integers",
+        kBadInput);
+  }
+  for (const std::unique_ptr<ProgramCompiler> &program : programs) {
+    if (program->pipeline.target.isDevice()) {
+      return fail("expected --target of CPUs with --ranks (a device has no "
+                  "place for their sums), got " +
                       program->pipeline.target.name,
                   kBadCommandLine);
     }
@@ -291,6 +322,10 @@ int Compiler::forEachProgram(const char *phase, Step step) {
   }
   for (auto [program, result] : llvm::zip_equal(programs, results)) {
     // The messages of one are enough: the others' are the same, or nearly.
+    if (failed(result) && program->isRefused) {
+      errors << program->messages;
+      return kBadInput;
+    }
     if (failed(result)) {
       return failInternally(*program);
     }

@@ -137,6 +137,18 @@ LogicalResult ProgramCompiler::insertTaps() {
   return runPasses(pm);
 }
 
+/// The one pass that may find what nobody has checked: whether ranks can share
+/// the model.
+LogicalResult ProgramCompiler::splitRanks() {
+  if (options.ranks < 2) {
+    return success();
+  }
+  PassManager pm(&context);
+  buildRanks(pm, options.ranks);
+  isRefused = failed(pm.run(*module));
+  return failure(isRefused);
+}
+
 void ProgramCompiler::watch(ProgramWatcher &wanted) {
   watcher = &wanted;
   control.observe(
@@ -153,7 +165,7 @@ LogicalResult ProgramCompiler::lower(StringRef last) {
   if (!options.sanitize.empty()) {
     (*module)->setAttr(transformer::kCheckedAttrName, UnitAttr::get(&context));
   }
-  if (failed(runExtraPasses("model"))) {
+  if (failed(splitRanks()) || failed(runExtraPasses("model"))) {
     return failure();
   }
   if (watcher) {

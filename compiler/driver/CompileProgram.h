@@ -75,6 +75,9 @@ public:
 
   /// "tfc: error: ...", a line each.
   std::string messages;
+  /// After a failure: the model is one that the options are not for, so the
+  /// fault is not ours.
+  bool isRefused = false;
   /// After a failure: the IR before it, with the passes to run where it was one
   /// of them (tfc-opt --run-reproducer). Empty where there was no IR yet.
   std::string reproducer;
@@ -85,6 +88,7 @@ private:
   void report(mlir::Diagnostic &diagnostic);
   /// Runs passes so that their failing, or crashing, leaves a reproducer.
   mlir::LogicalResult runPasses(mlir::PassManager &pm);
+  mlir::LogicalResult splitRanks();
   mlir::LogicalResult insertTaps();
   mlir::LogicalResult runArrow(const Arrow &arrow);
   mlir::LogicalResult runExtraPasses(llvm::StringRef stage);

@@ -22,6 +22,9 @@ enum ExitCode {
   kInternalError = 70, // our fault
 };
 
+/// More share no model well: each sum is a wait for all.
+constexpr int kMostRanks = 1024;
+
 struct CompileOptions {
   /// TargetInfo::parseList's; "" is both levels at `full`, this machine's at
   /// `none`.
@@ -55,6 +58,8 @@ struct CompileOptions {
   bool fusedTaps = false;
   /// All hidden states are outputs, too.
   bool hiddenStates = false;
+  /// How many processes, or threads, share the model.
+  int ranks = 1;
   /// "library", or "archive": objects to be linked into a program.
   std::string emit = "library";
   /// Of an archive, the function that a program names to load it; "" is one

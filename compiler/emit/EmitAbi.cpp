@@ -63,13 +63,22 @@ Field AbiWriter::strings(ArrayAttr values) {
   return tables.array(items);
 }
 
+/// How many ranks share the model; 0 where it is not shared.
+static int64_t ranksOf(ModuleOp module) {
+  auto ranks = module->getAttrOfType<IntegerAttr>(transformer::kRanksAttrName);
+  return ranks ? ranks.getInt() : 0;
+}
+
 /// The oldest host that what is generated here works with: what experts are
 /// called and where they are stored is news to those before 5; states, rows in
 /// turn, columns of wider tensors, and caches without values to those before 6,
 /// rows of embeddings, those at first end tokens, and tokens that never come,
 /// to those before 7; tokens that none sees to those before 8; weights that
-/// are made of others to those before 9.
+/// are made of others to those before 9; ranks to those before 10.
 static uint32_t oldestHostOf(ModuleOp module) {
+  if (ranksOf(module) != 0) {
+    return 10;
+  }
   bool hasStates = llvm::any_of(
       module.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
         return function->hasAttr(transformer::kStateAttrName);
@@ -229,7 +238,9 @@ void AbiWriter::describe(transformer::ModelAttr model, ArrayRef<Program> all) {
       .set(&Module::weights, weights)
       .set(&Module::n_programs, all.size())
       .set(&Module::programs, writePrograms(all, program, own, module, tables))
-      .set(&Module::generation, writeGeneration(model.getGeneration(), tables));
+      .set(&Module::generation, writeGeneration(model.getGeneration(), tables))
+      .set(&Module::ranks, ranksOf(module))
+      .set(&Module::reserved, 0);
   buildQuery(tables.array({record.finish()}).name);
 }
 
@@ -255,7 +266,8 @@ void AbiWriter::clean() {
   for (StringRef name :
        {transformer::kModelAttrName, transformer::kPackedBytesAttrName,
         transformer::kPackedLayoutAttrName, transformer::kProgramsAttrName,
-        transformer::kQueryAttrName, transformer::kTargetAttrName}) {
+        transformer::kQueryAttrName, transformer::kTargetAttrName,
+        transformer::kRanksAttrName}) {
     module->removeAttr(name);
   }
 }

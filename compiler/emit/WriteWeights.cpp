@@ -74,6 +74,8 @@ static Field writeSource(transformer::ParameterOp op, Tables &tables) {
   flags |= source.getInOut() ? TFC_SOURCE_IN_OUT : 0;
   flags |= source.getFillZeros() ? TFC_SOURCE_FILL_ZEROS : 0;
   flags |= source.getStacked() ? TFC_SOURCE_STACKED : 0;
+  transformer::ShareAttr share = source.getShare();
+  flags |= share && share.getFirstRank() ? TFC_SOURCE_FIRST_RANK : 0;
   return Record<tfc_source_v0>("tfc_source_v0")
       .set(&tfc_source_v0::patterns, tables.array(patterns))
       .set(&tfc_source_v0::n_patterns, patterns.size())
@@ -85,6 +87,9 @@ static Field writeSource(transformer::ParameterOp op, Tables &tables) {
       .set(&tfc_source_v0::stored_rows, source.getStoredRows())
       .set(&tfc_source_v0::row_step, source.getRowStep())
       .set(&tfc_source_v0::stored_cols, source.getStoredCols())
+      .set(&tfc_source_v0::rank_parts, share ? share.getParts() : 0)
+      .set(&tfc_source_v0::rank_rows, share ? share.getRows() : 0)
+      .set(&tfc_source_v0::rank_cols, share ? share.getCols() : 0)
       .finish();
 }
 

@@ -82,6 +82,46 @@ def PrepareWeightsPass : Pass<"tfc-prepare-weights", "::mlir::ModuleOp"> {
     Statistic<"numPrepared", "num-prepared", "values that became weights">];
 }
 
+def SplitRanksPass : Pass<"tfc-split-ranks", "::mlir::ModuleOp"> {
+  let summary = "a model becomes what one of several ranks computes of it";
+  let description = [{
+    In layers, a product whose result nobody reads whole has some rows of its
+    matrix at each rank, and so the rank some columns of the result; what is
+    computed from columns of the same rank (`SharedColumnsOpInterface`: heads of
+    an attention, an activation) is computed of those alone; a product that reads
+    them has the same columns of its matrix, and its result is a part of a sum,
+    which `transformer.all_reduce` adds up. Everything else every rank computes
+    (Shoeybi et al. 2019, arXiv:1909.08053).
+
+    ```mlir
+    %h = transformer.linear %x, %up bias %a act relu
+           : tensor<?x8xf32>, tensor<32x8xf32>, tensor<32xf32>
+    %y = transformer.linear %h, %down bias %b
+           : tensor<?x32xf32>, tensor<8x32xf32>, tensor<8xf32>
+    // becomes, of 2 ranks
+    %h = transformer.linear %x, %up bias %a act relu
+           : tensor<?x8xf32>, tensor<16x8xf32>, tensor<16xf32>
+    %p = transformer.linear %h, %down bias %b
+           : tensor<?x16xf32>, tensor<8x16xf32>, tensor<8xf32>
+    %y = transformer.all_reduce %p : tensor<?x8xf32>
+    ```
+
+    The program is the same for all ranks: which part of a parameter is whose,
+    its source says (`#transformer.share`). A bias behind a sum is rank 0's, and
+    of the others zeros. Heads of keys and values that are fewer than the ranks
+    are each of several. A matrix of a layer that every rank would have to have
+    whole is an error, as is a number of columns that is no multiple of the
+    ranks. The first pass, over ops that `tfc-decompose-ffn` has left.
+
+    A sum has another order than in one rank: rounding changes.
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "1", "how many ranks share the model">];
+  let dependentDialects = ["::tfc::transformer::TransformerDialect"];
+  let statistics = [
+    Statistic<"numSums", "num-sums", "products whose results are added up">];
+}
+
 def DecomposeFfnPass : Pass<"tfc-decompose-ffn"> {
   let summary = "feed-forward blocks become the products they are made of";
   let description = [{

@@ -5,6 +5,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CallReducePass : Pass<"tfc-call-reduce", "::mlir::ModuleOp"> {
+  let summary = "sums over ranks become calls of the host";
+  let description = [{
+    A `reduce_in_place` becomes a call of the host's `reduce`, with where the
+    rows begin and how many numbers they are; what it returns ends the entry, as
+    of a loop:
+
+    ```mlir
+    transformer.reduce_in_place outs(%x : memref<?x8xf32>)
+    // becomes
+    llvm.call %reduce(%context, %x, %count) {transformer.status} : ... -> i32
+    ```
+
+    Runs after `tfc-bind-weights`, which adds the argument for the step. Rows
+    that do not follow each other in memory are an error.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"numCalls", "num-calls", "sums that became calls">];
+}
+
 def InsertTapsPass : Pass<"tfc-insert-taps", "::mlir::ModuleOp"> {
   let summary = "report the rows that each op computes to the host";
   let description = [{

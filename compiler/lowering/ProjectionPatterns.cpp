@@ -300,6 +300,18 @@ struct LowerActivation : OpRewritePattern<transformer::ActivationOp> {
   const LastUses &lastUses;
 };
 
+/// all_reduce -> the host's sum, where the rows are
+struct LowerAllReduce : OpRewritePattern<transformer::AllReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::AllReduceOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<transformer::ReduceInPlaceOp>(op, op.getType(),
+                                                              op.getInput());
+    return success();
+  }
+};
+
 /// add -> map, onto the operand that nobody needs afterwards
 struct LowerAdd : OpRewritePattern<transformer::AddOp> {
   LowerAdd(MLIRContext *context, const LastUses &lastUses)
@@ -513,6 +525,6 @@ void tfc::populateProjectionPatterns(RewritePatternSet &patterns,
   MLIRContext *context = patterns.getContext();
   patterns.add<LowerLinear, LowerActivation, LowerAdd, LowerScale, LowerClamp,
                LowerXielu, LowerLayerScale>(context, lastUses);
-  patterns.add<LowerSliceColumns>(context);
+  patterns.add<LowerAllReduce, LowerSliceColumns>(context);
   patterns.add<ViewSliceColumns>(context, /*benefit=*/2);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/pipeline/Road.h"
 
+#include "compiler/fusion/Passes.h"
 #include "compiler/host/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -60,6 +61,13 @@ const Road &tfc::findRoad(const PipelineOptions &options) {
   return **llvm::find_if(listRoads(), [&](const Road *road) {
     return road->kind == options.target.kind && road->opt == options.opt;
   });
+}
+
+void tfc::buildRanks(mlir::OpPassManager &pm, int64_t ranks) {
+  pm.addPass(createDecomposeFfnPass());
+  SplitRanksPassOptions options;
+  options.ranks = ranks;
+  pm.addPass(createSplitRanksPass(options));
 }
 
 void tfc::buildTaps(mlir::OpPassManager &pm) {

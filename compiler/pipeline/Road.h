@@ -67,6 +67,10 @@ const Road &findRoad(const PipelineOptions &options);
 /// values, and for the interpreter that is run beside it.
 void buildTaps(mlir::OpPassManager &pm);
 
+/// Before those: the model as one of `ranks` ranks computes it. Fails, with an
+/// error that says where, where they cannot share it.
+void buildRanks(mlir::OpPassManager &pm, int64_t ranks);
+
 /// The roads' stages as a Markdown page (docs/reference/stages.md), with the
 /// passes of the arrows that lead to each.
 void printStages(llvm::raw_ostream &os);

@@ -44,6 +44,7 @@ const StringRef tfc::structuredOps[] = {"transformer.parameter",
                                         "transformer.ragged_recurrence",
                                         "transformer.paged_latent",
                                         "transformer.yield",
+                                        "transformer.reduce_in_place",
                                         "transformer.tap"};
 
 static const StringRef llvmDialects[] = {"builtin", "llvm"};
@@ -130,6 +131,7 @@ void tfc::bufferize(OpPassManager &pm) {
 void tfc::bindHost(OpPassManager &pm) {
   pm.addPass(createBindWeightsPass());
   pm.addPass(createCallTapsPass());
+  pm.addPass(createCallReducePass());
 }
 
 void tfc::makeParallelLoops(OpPassManager &pm) {

@@ -8,7 +8,7 @@
 namespace tfc {
 
 /// Ops of the dialect that linalg cannot say, at the stages before loops.
-extern const llvm::StringRef structuredOps[19];
+extern const llvm::StringRef structuredOps[20];
 
 /// Stages that mean the same on every road.
 extern const Stage modelStage, fusedStage, linalgStage, llvmStage;

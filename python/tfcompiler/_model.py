@@ -25,13 +25,16 @@ from tfcompiler._numbers import (UINT32, c_string, ids_array, integer, optional,
                                  path_bytes)
 from tfcompiler._patches import as_rows, to_patches
 from tfcompiler._sound import to_rows
+from tfcompiler._sum import Sum
 from tfcompiler._tokenizer import Encoding, Tokenizer
 
 
 def load(library, weights=None, *, tokenizer=None, threads: int = 0,
          program: Optional[str] = None, packed=None,
          share_packed: bool = False,
-         progress: Optional[Callable[[int, int], bool]] = None) -> "Model":
+         progress: Optional[Callable[[int, int], bool]] = None,
+         rank: int = 0,
+         reduce: Optional[Callable[[np.ndarray], None]] = None) -> "Model":
     """Loads a compiled model.
 
     library: what `tfc compile` wrote. weights: the Hugging Face folder,
@@ -44,10 +47,15 @@ def load(library, weights=None, *, tokenizer=None, threads: int = 0,
     packed, share_packed: as in tfc/runtime.h. progress(done, total), in bytes,
     is called by another thread while this one waits, and ends the load by
     returning True.
+    rank, reduce: of a library that several ranks share (`tfc compile --ranks`),
+    which of them this is, and what adds up what they have: reduce(values) is
+    called with a flat float32 array, rank by rank the same number of times, and
+    leaves in it the sum over all ranks, added in their order (docs/c.md). Ranks
+    make the same calls in the same order, one at a time.
     Raises Error: NOT_FOUND, INCOMPATIBLE, INVALID_ARGUMENT, IO, EXHAUSTED,
     CANCELLED."""
     return Model(library, weights, tokenizer, threads, program, packed,
-                 share_packed, progress)
+                 share_packed, progress, rank, reduce)
 
 
 class Model(Generates, Closes):
@@ -58,7 +66,7 @@ class Model(Generates, Closes):
     model's session takes no new sequences."""
 
     def __init__(self, library, weights, tokenizer, threads, program, packed,
-                 share_packed, progress=None):
+                 share_packed, progress=None, rank=0, reduce=None):
         places = _places(weights)
         paths = (c.c_char_p * len(places))(
             *[path_bytes(place, "weights") for place in places])
@@ -69,7 +77,11 @@ class Model(Generates, Closes):
             threads=integer("threads", threads, *UINT32),
             packed_path=None if packed is None
             else path_bytes(packed, "packed"),
-            share_packed=int(bool(share_packed)))
+            share_packed=int(bool(share_packed)),
+            rank=integer("rank", rank, *UINT32))
+        self._sum = None if reduce is None else Sum(reduce)
+        if self._sum:
+            options.reduce = self._sum.called
         self.weights = places
         self.folder = _folder_of(places)
         self._gguf = find_gguf(Path(places[0])) if places else None
@@ -90,6 +102,8 @@ class Model(Generates, Closes):
         return self
 
     def __reduce__(self):
+        if self._sum:
+            raise TypeError("a model that ranks share is none without them")
         with self._handle:
             return Model, self._loaded_by
 

@@ -13,6 +13,7 @@ LOGITS = c.CFUNCTYPE(None, c.c_void_p, c.c_uint64, c.POINTER(c.c_float),
                      c.c_int64)
 PROGRESS = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_uint64, c.c_uint64)
 LOOP = c.CFUNCTYPE(None, c.c_void_p, c.c_int64, c.c_int64, c.c_uint32)
+REDUCE = c.CFUNCTYPE(c.c_int, c.c_void_p, c.POINTER(c.c_float), c.c_int64)
 PARALLEL_FOR = c.CFUNCTYPE(None, c.c_void_p, c.c_int64, LOOP, c.c_void_p)
 
 
@@ -54,6 +55,8 @@ class ModelOptions(Sized):
         ("progress", PROGRESS), ("progress_user", c.c_void_p),
         ("parallel_for", PARALLEL_FOR), ("parallel_user", c.c_void_p),
         ("next", c.c_void_p), ("library", c.c_void_p),
+        ("rank", c.c_uint32), ("reserved4", c.c_uint32),
+        ("reduce", REDUCE), ("reduce_user", c.c_void_p),
     ]
 
 

@@ -193,3 +193,10 @@ func.func @slice_of_a_layer(%x: tensor<?x24xf32>, %layer: index) {
   %0 = transformer.slice_columns %x[0, 8] layer %layer : tensor<?x24xf32>
   return
 }
+
+// CHECK-LABEL: @all_reduce
+func.func @all_reduce(%x: tensor<?x8xf32>) {
+  // CHECK: transformer.all_reduce %{{.*}} : tensor<?x8xf32>{{$}}
+  %0 = transformer.all_reduce %x : tensor<?x8xf32>
+  return
+}

@@ -217,3 +217,12 @@ func.func @ragged_unfold(%x: tensor<?x8xf32>, %wide: tensor<?x24xf32>,
     outs(%to : memref<?x24xf32>) : memref<?x8xf32>, memref<?x8xf32>
   return
 }
+
+// CHECK-LABEL: @sums_of_ranks
+func.func @sums_of_ranks(%x: tensor<?x8xf32>, %y: memref<?x8xf32>) {
+  // CHECK: transformer.reduce_in_place outs(%{{.*}} : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %0 = transformer.reduce_in_place outs(%x : tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK: transformer.reduce_in_place outs(%{{.*}} : memref<?x8xf32>){{$}}
+  transformer.reduce_in_place outs(%y : memref<?x8xf32>)
+  return
+}

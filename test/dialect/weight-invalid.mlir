@@ -441,3 +441,31 @@ func.func @keep_c4_layer(%x: tensor<8x4xf32>) {
   transformer.keep %x, @w[%c2] : tensor<8x4xf32>
   return
 }
+
+// -----
+
+// expected-error @below {{expected at least 1 part, and rows and cols of at least 0, got 0, 4 and 0}}
+// expected-error @below {{failed to parse Transformer_SourceAttr parameter 'share'}}
+transformer.parameter @share_c1 : tensor<4xf32> from <["w"], stored_rows = 8, share = <parts = 0, rows = 4>>
+
+// -----
+
+// expected-error @below {{expected a share by rows, by cols or of the first rank, got 0 of them}}
+// expected-error @below {{failed to parse Transformer_SourceAttr parameter 'share'}}
+transformer.parameter @share_c2_none : tensor<4xf32> from <["w"], stored_rows = 8, share = <parts = 2>>
+
+// -----
+
+// expected-error @below {{expected a share by rows, by cols or of the first rank, got 2 of them}}
+// expected-error @below {{failed to parse Transformer_SourceAttr parameter 'share'}}
+transformer.parameter @share_c2_both : tensor<4x4xf32> from <["w"], stored_rows = 8, share = <parts = 2, rows = 4, cols = 4>>
+
+// -----
+
+// expected-error @below {{expected the rows of all 3 parts inside [0, 8) (stored_rows), got them beyond}}
+transformer.parameter @parameter_c2_parts : tensor<4xf32> from <["w"], stored_rows = 8, share = <parts = 3, rows = 4>>
+
+// -----
+
+// expected-error @below {{expected stored_cols of at least 8 (the columns of all parts), got 0}}
+transformer.parameter @parameter_c2_columns : tensor<4x4xf32> from <["w"], stored_rows = 4, share = <parts = 2, cols = 4>>

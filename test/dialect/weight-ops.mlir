@@ -84,3 +84,14 @@ func.func @read_bytes(%layer: index) {
   %e = transformer.weight @bytes.excess[%layer] : tensor<8xi32>
   return
 }
+
+// Parts of ranks, by rows, by columns, and what the first one has.
+// CHECK: transformer.parameter @rows : tensor<4x8xf32> from<["w"], stored_rows = 8, share = <parts = 2, rows = 4>>
+transformer.parameter @rows : tensor<4x8xf32>
+  from <["w"], stored_rows = 8, share = <parts = 2, rows = 4>>
+// CHECK: transformer.parameter @columns : tensor<8x4xf32> from<["w"], stored_rows = 8, stored_cols = 8, share = <parts = 2, cols = 4>>
+transformer.parameter @columns : tensor<8x4xf32>
+  from <["w"], stored_rows = 8, stored_cols = 8, share = <parts = 2, cols = 4>>
+// CHECK: transformer.parameter @first : tensor<8xf32> from<["b"], stored_rows = 8, share = <parts = 2, first_rank = true>>
+transformer.parameter @first : tensor<8xf32>
+  from <["b"], stored_rows = 8, share = <parts = 2, first_rank = true>>

@@ -189,7 +189,9 @@ TEXT = {
         "ModelSpec ─ frontend ─▶ model"],
     "docs/c.md": [
         "const void *hello_encoder(uint32_t max_version);   /* only the "
-        "runtime calls it */"],
+        "runtime calls it */",
+        "static int reduce(void *user, float *values, int64_t count);  /* "
+        "rank 0 + rank 1 + ... */"],
     "docs/extending.md": ["find_package(tfc-compiler 0.1.0 REQUIRED)"],
     "docs/text.md": [
         "tfc-run: error: DIR/tokenizer.json: /normalizer/type: expected a "

@@ -28,7 +28,7 @@ TEST(Module, RefusesLibrariesOfOtherVersions) {
                 "again");
   EXPECT_EQ(loadMessage("newer"),
             fakeLibrary("newer") +
-                ": expected a library that works with ABI version 9 (this "
+                ": expected a library that works with ABI version 10 (this "
                 "runtime's), got one that needs a newer runtime");
 }
 

@@ -316,11 +316,12 @@ TEST_F(Tool, ReadsItsCommandLine) {
   EXPECT_EQ(ran.text.find("usage: tfc-run MODEL.so"), 0U);
   ran = runTool(TFC_RUN, {"--version"});
   EXPECT_EQ(ran.status, 0);
-  EXPECT_EQ(ran.text, concat("tfc-run ", tfc_version(), ", ABI version 9\n"));
+  EXPECT_EQ(ran.text, concat("tfc-run ", tfc_version(), ", ABI version 10\n"));
 }
 
 TEST_F(Tool, SaysWhichProgramIsInUse) {
-  std::string versions = concat("tfc-run ", tfc_version(), ", ABI version 9\n");
+  std::string versions =
+      concat("tfc-run ", tfc_version(), ", ABI version 10\n");
   std::string model = "model fake, made by hand\n";
   std::string future = "program future: this machine lacks an unknown "
                        "instruction set\n";

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define TFC_ABI_VERSION 9u
+#define TFC_ABI_VERSION 10u
 /* The oldest version of a library that a host of this version runs. */
 #define TFC_ABI_OLDEST 3u
 #define TFC_MODULE_QUERY_SYMBOL "tfc_module_query"
@@ -91,6 +91,12 @@ typedef struct {
   /* Of programs whose memory is a device's, which do not call parallel_for. As
    * there, anything but 0 is returned by the entry at once. Null for others. */
   int32_t (*launch)(void *ctx, const tfc_launch_v0 *launch);
+  /* Since version 10, of libraries of ranks: adds up the `count` numbers that
+   * each rank has at `values`, (rank 0 + rank 1) + ..., and leaves the sums in
+   * their place at every rank. Called by the thread that runs the entry,
+   * between two loops. As there, anything but 0 is returned by the entry at
+   * once. Null for others. */
+  int32_t (*reduce)(void *ctx, float *values, int64_t count);
 } tfc_host_v0;
 
 /* ---- One call of an entry ----------------------------------------------- */
@@ -461,7 +467,10 @@ enum {
   TFC_SOURCE_FILL_ZEROS = 2, /* zeros when no tensor has one of its names */
   /* Since version 5, of a weight of experts: a layer's are in one tensor, one
    * after the other, an axis in front of the others. */
-  TFC_SOURCE_STACKED = 4
+  TFC_SOURCE_STACKED = 4,
+  /* Since version 10: rank 0 has it, of the others it is zeros, as of a weight
+   * that no tensor stores. */
+  TFC_SOURCE_FIRST_RANK = 8
 };
 
 /* Where a parameter, or a part of it, is stored: the tensor named by the first
@@ -482,6 +491,12 @@ typedef struct {
    * The stored tensor has so many columns, of which the first `cols` are read;
    * 0: cols. */
   int64_t row_step, stored_cols;
+  /* Since version 10, of a library of ranks: of `rank_parts` parts (0: 1) rank
+   * r has number r x rank_parts / ranks. What is said above is where part 0 is;
+   * each part is so many stored rows, or columns, behind the one before. What
+   * `pack` is given are the stored tensor's bytes from so far on as the rank's
+   * part is behind part 0. */
+  int64_t rank_parts, rank_rows, rank_cols;
 } tfc_source_v0;
 
 enum {
@@ -573,6 +588,9 @@ typedef struct {
   const tfc_weight_v0 *weights;
   const tfc_program_v0 *programs;
   const tfc_generation_v0 *generation;
+  /* Since version 10: how many processes, or threads, share the model, each
+   * with this library and parts of the weights of its own; 0: one, with all. */
+  uint32_t ranks, reserved;
 } tfc_module_v0;
 
 /* The only exported symbol. Returns a tfc_module_v0 that lives as long as the
@@ -603,7 +621,7 @@ typedef struct {
 #define TFC_ABI_ASSERT _Static_assert
 #endif
 
-TFC_ABI_ASSERT(sizeof(tfc_host_v0) == 40, "tfc_host_v0");
+TFC_ABI_ASSERT(sizeof(tfc_host_v0) == 48, "tfc_host_v0");
 TFC_ABI_ASSERT(sizeof(tfc_launch_v0) == 40, "tfc_launch_v0");
 TFC_ABI_ASSERT(sizeof(tfc_kernel_v0) == 24, "tfc_kernel_v0");
 TFC_ABI_ASSERT(sizeof(tfc_image_v0) == 24, "tfc_image_v0");
@@ -617,11 +635,11 @@ TFC_ABI_ASSERT(sizeof(tfc_entry_v0) == 72, "tfc_entry_v0");
 TFC_ABI_ASSERT(sizeof(tfc_stored_v0) == 16, "tfc_stored_v0");
 TFC_ABI_ASSERT(sizeof(tfc_pack_v0) == 72, "tfc_pack_v0");
 TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 128, "tfc_program_v0");
-TFC_ABI_ASSERT(sizeof(tfc_source_v0) == 64, "tfc_source_v0");
+TFC_ABI_ASSERT(sizeof(tfc_source_v0) == 88, "tfc_source_v0");
 TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 72, "tfc_weight_v0");
 TFC_ABI_ASSERT(sizeof(tfc_generation_v0) == 120, "tfc_generation_v0");
 TFC_ABI_ASSERT(sizeof(tfc_sizes_v0) == 48, "tfc_sizes_v0");
-TFC_ABI_ASSERT(sizeof(tfc_module_v0) == 192, "tfc_module_v0");
+TFC_ABI_ASSERT(sizeof(tfc_module_v0) == 200, "tfc_module_v0");
 TFC_ABI_ASSERT(sizeof(tfc_library_end_v0) == 16, "tfc_library_end_v0");
 
 #endif /* TFC_ABI_H */

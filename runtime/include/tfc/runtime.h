@@ -16,10 +16,10 @@
  *    the call.
  *  - Thread classes. "Any": may be called from any thread at any time. "One":
  *    one thread at a time for the same handle.
- *  - Callbacks (should_stop, progress, tap, parallel_for, on_logits, on_token)
- *    must return: not throw, not jump out (longjmp), not end their thread, for
- *    compiled code, which nothing passes through, may lie beneath them. What
- *    C++ throws in one is INVALID_ARGUMENT with its text; the rest is
+ *  - Callbacks (should_stop, progress, tap, parallel_for, reduce, on_logits,
+ * on_token) must return: not throw, not jump out (longjmp), not end their
+ * thread, for compiled code, which nothing passes through, may lie beneath
+ * them. What C++ throws in one is INVALID_ARGUMENT with its text; the rest is
  *    undefined. Who cancels a thread (pthread_cancel) that is inside a call
  *    ends it behind the call.
  *  - What may be called while another call runs: beside a step of the same
@@ -192,6 +192,16 @@ typedef void (*tfc_loop_fn)(void *arg, int64_t begin, int64_t end,
 typedef void (*tfc_parallel_for_fn)(void *user, int64_t n, tfc_loop_fn body,
                                     void *arg);
 
+/* Of a library of ranks (`tfc compile --ranks`): adds up the `count` numbers
+ * that each rank has at `values`, (rank 0 + rank 1) + ..., and leaves the sums
+ * in their place at every rank, the same bits at each; returns when they are
+ * there. Anything but 0 ends the call of the model with INVALID_ARGUMENT.
+ * Called from the thread that makes the call, between two loops, equally often
+ * and with equal counts at every rank: all of them make the same calls in the
+ * same order, one at a time, with the same options, or they wait for each other
+ * for ever. */
+typedef int (*tfc_reduce_fn)(void *user, float *values, int64_t count);
+
 /* A compiled model that is linked into the program: the function that
  * `tfc compile --emit=archive` names, to be declared by the program, as
  *   const void *tfc_model_tiny_bert(uint32_t max_version);
@@ -243,6 +253,14 @@ typedef struct {
   const void *next; /* null */
   /* Instead of library_path, a model that is linked into the program. */
   tfc_library_fn library;
+  /* Of a library of ranks, which of them this is, from 0; it takes its own part
+   * of the weights, and packed_path is a file of its own. reduce, which others
+   * have null, adds up what ranks have; it lives as long as the model and its
+   * sessions. */
+  uint32_t rank;
+  uint32_t reserved4;
+  tfc_reduce_fn reduce;
+  void *reduce_user;
 } tfc_model_options;
 
 /* Loads a library, finds its weights and packs them. The weight files are not

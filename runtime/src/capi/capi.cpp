@@ -16,7 +16,8 @@ std::string orEmpty(const char *text) { return text ? text : ""; }
 
 Result<LoadOptions> readLoad(const tfc_model_options &given) {
   Faults faults;
-  faults.add(checkReserved(given.reserved | given.reserved2 | given.reserved3));
+  faults.add(checkReserved(given.reserved | given.reserved2 | given.reserved3 |
+                           given.reserved4));
   faults.add(checkNext(given.next));
   bool hasWeights =
       given.weights_path || given.n_weights_paths != 0 || given.packed_path;
@@ -56,6 +57,9 @@ Result<LoadOptions> readLoad(const tfc_model_options &given) {
   options.progressUser = given.progress_user;
   options.parallelFor = given.parallel_for;
   options.parallelUser = given.parallel_user;
+  options.rank = given.rank;
+  options.reduce = given.reduce;
+  options.reduceUser = given.reduce_user;
   return options;
 }
 

@@ -320,6 +320,24 @@ static std::string faultOfProgram(const tfc_module_v0 &module,
                           "encoder-decoder";
 }
 
+/// Of a weight that ranks have parts of: the last one, too, is in the tensor.
+static std::string faultOfParts(const tfc_weight_v0 &weight,
+                                const tfc_source_v0 &source) {
+  constexpr int64_t most = INT32_MAX;
+  bool isSane = source.rank_parts >= 0 && source.rank_parts <= most &&
+                source.rank_rows >= 0 && source.rank_rows <= most &&
+                source.rank_cols >= 0 && source.rank_cols <= most;
+  int64_t last = isSane ? std::max<int64_t>(source.rank_parts, 1) - 1 : 0;
+  int64_t rows = source.stored_rows - source.first_row -
+                 (weight.rows - 1) * std::max<int64_t>(source.row_step, 1);
+  int64_t columns = source.stored_cols != 0 ? source.stored_cols : source.cols;
+  return isSane && last * source.rank_rows < rows &&
+                 last * source.rank_cols <= columns - source.cols
+             ? ""
+             : concat("parts of weight ", weight.name,
+                      " within its stored tensor");
+}
+
 static std::string faultOfWeight(const tfc_weight_v0 &weight,
                                  uint32_t numWeights) {
   if (!weight.name || weight.layers == 0) {
@@ -341,6 +359,9 @@ static std::string faultOfWeight(const tfc_weight_v0 &weight,
   int64_t behind = source.stored_rows - 1 - source.first_row;
   if (weight.rows - 1 > behind / std::max<int64_t>(source.row_step, 1)) {
     return concat("weight ", weight.name, " within its stored tensor");
+  }
+  if (std::string fault = faultOfParts(weight, source); !fault.empty()) {
+    return fault;
   }
   bool isStacked = source.flags & TFC_SOURCE_STACKED;
   if (weight.experts > 0 ? weight.layers % weight.experts != 0 : isStacked) {

@@ -154,7 +154,8 @@ Result<LoadedWeights> packAndSave(const tfc_module_v0 &module,
                    bytesOfWriting(program.packed_bytes));
     source.sum = sumOf(module, *bound, loading);
   }
-  Result<Mapping> packed = packWeights(module, program, *bound, loading);
+  Result<Mapping> packed =
+      packWeights(module, program, *bound, loading, paths.rank);
   if (!packed) {
     return std::move(packed.error());
   }
@@ -190,6 +191,9 @@ Result<LoadedWeights> loadWeights(const tfc_module_v0 &module,
                                   const WeightPaths &paths, Loading &loading) {
   PackedIdentity identity{module.spec_hash, program.packed_bytes,
                           program.layout_tag};
+  if (module.ranks != 0) {
+    identity.layoutTag += concat("-rank", paths.rank, "of", module.ranks);
+  }
   if (!paths.packed.empty()) {
     Result<std::optional<PackedFile>> packed =
         readPacked(paths, identity, loading);

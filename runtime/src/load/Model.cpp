@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/load/Model.h"
 
+#include "runtime/src/CallOut.h"
 #include "runtime/src/load/Weights.h"
 #include "runtime/src/step/CpuDevice.h"
 #include "runtime/src/step/Engine.h"
@@ -26,6 +27,10 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
     return std::move(module.error());
   }
   model->module = std::move(*module);
+  status = model->checkRank(options);
+  if (!status) {
+    return std::move(status.error());
+  }
   auto program = chooseProgram(*model->module, options.program);
   if (!program) {
     return std::move(program.error());
@@ -45,6 +50,8 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
     return std::move(status.error());
   }
   model->tap = options.tap;
+  model->reduce = options.reduce;
+  model->reduceUser = options.reduceUser;
   model->mostTokens = options.stepLimit;
   model->fillHost();
   return model;
@@ -62,6 +69,27 @@ Status Model::checkThreads(const LoadOptions &options) {
   return {};
 }
 
+Status Model::checkRank(const LoadOptions &options) const {
+  uint32_t ranks = table().ranks;
+  if (ranks == 0 && (options.rank != 0 || options.reduce)) {
+    return makeError(Code::InvalidArgument, path(),
+                     ": expected no rank and no ",
+                     "reduce (it is a library for one process; tfc compile ",
+                     "--ranks makes one for several), got ",
+                     options.reduce ? "reduce" : "a rank");
+  }
+  if (ranks != 0 && !options.reduce) {
+    return makeError(Code::InvalidArgument, path(),
+                     ": expected reduce (it is a ", "library for ", ranks,
+                     " ranks, whose numbers a program ", "adds up), got none");
+  }
+  if (ranks != 0 && options.rank >= ranks) {
+    return makeError(Code::InvalidArgument, path(), ": expected a rank from 0 ",
+                     "to ", ranks - 1, ", got ", options.rank);
+  }
+  return {};
+}
+
 void Model::startThreads(const LoadOptions &options) {
   threads =
       options.parallelFor
@@ -73,7 +101,8 @@ void Model::startThreads(const LoadOptions &options) {
 Status Model::loadPacked(const LoadOptions &options) {
   Loading loading(threads, options.progress, options.progressUser);
   if (options.randomWeights) {
-    Result<Mapping> random = packRandomWeights(table(), *chosen, loading);
+    Result<Mapping> random =
+        packRandomWeights(table(), *chosen, loading, options.rank);
     if (!random) {
       return std::move(random.error());
     }
@@ -81,7 +110,7 @@ Status Model::loadPacked(const LoadOptions &options) {
     return loading.finish();
   }
   WeightPaths paths{options.moreWeights, options.packedPath,
-                    options.sharesPacked};
+                    options.sharesPacked, options.rank};
   if (!options.weightsPath.empty()) {
     paths.checkpoint.insert(paths.checkpoint.begin(), options.weightsPath);
   }
@@ -119,6 +148,18 @@ void Model::fillHost() {
     static_cast<const Model *>(ctx)->threads.parallelFor(n, body, arg);
     return int32_t(TFC_STATUS_DONE);
   };
+  if (reduce) {
+    hostTable.reduce = [](void *ctx, float *values, int64_t count) {
+      const Model &self = *static_cast<const Model *>(ctx);
+      int fault = callOut("reduce", [&] {
+        return self.reduce(self.reduceUser, values, count);
+      });
+      if (fault != 0) {
+        throw CallerFault(concat("reduce: expected 0, got ", fault));
+      }
+      return int32_t(TFC_STATUS_DONE);
+    };
+  }
   hostTable.tap = [](void *ctx, const char *id, int64_t layer, uint32_t dtype,
                      const void *data, int64_t rows, int64_t width) {
     const Model &self = *static_cast<const Model *>(ctx);

@@ -32,15 +32,18 @@ struct LoadOptions {
   void *progressUser = nullptr;
   tfc_parallel_for_fn parallelFor = nullptr; // instead of the pool, `threads`
   void *parallelUser = nullptr;              // being how many they are
+  uint32_t rank = 0;                         // of a library of ranks
+  tfc_reduce_fn reduce = nullptr;            // of such a library alone
+  void *reduceUser = nullptr;
 };
 
 class Engine;
 
 class Model {
 public:
-  /// Errors: InvalidArgument (numbers of threads that make no sense), those of
-  /// Module::open, chooseProgram, loadWeights and, of a program for a GPU,
-  /// CudaProgram::upload.
+  /// Errors: InvalidArgument (numbers of threads or a rank that make no sense),
+  /// those of Module::open, chooseProgram, loadWeights and, of a program for a
+  /// GPU, CudaProgram::upload.
   static Result<std::unique_ptr<Model>> load(const LoadOptions &options);
   ~Model();
 
@@ -96,6 +99,7 @@ private:
   Model() = default;
   Status chooseEntries();
   static Status checkThreads(const LoadOptions &options);
+  Status checkRank(const LoadOptions &options) const;
   void startThreads(const LoadOptions &options);
   Status loadPacked(const LoadOptions &options);
   Status moveToDevice();
@@ -112,6 +116,8 @@ private:
   std::string saveFault;
   tfc_host_v0 hostTable{};
   TapListener tap;
+  tfc_reduce_fn reduce = nullptr;
+  void *reduceUser = nullptr;
   mutable std::mutex mutex;
   mutable std::vector<std::unique_ptr<Engine>> idleEngines;
 };

@@ -4,6 +4,7 @@
 
 #include "runtime/src/files/quantized/Quantized.h"
 #include "runtime/src/load/Prepare.h"
+#include "runtime/src/load/RankPart.h"
 #include "runtime/src/memory/Memory.h"
 
 #include <algorithm>
@@ -130,9 +131,13 @@ const IntegerMatrix *findKept(const tfc_weight_v0 &weight,
 /// Adds the calls that pack a bound tensor. What is stored across its rows is
 /// packed at once, but integers that are kept as they are.
 void addCalls(std::vector<PackCall> &calls, const tfc_module_v0 &module,
-              uint32_t w, uint32_t layer, const Tensor &tensor) {
+              uint32_t w, uint32_t layer, const Tensor &tensor, uint32_t rank) {
   const tfc_weight_v0 &weight = module.weights[w];
   const tfc_source_v0 &source = *weight.sources;
+  RankPart part = partOf(module, source, rank);
+  if (part.isNone) {
+    return;
+  }
   uint64_t bytes = storedBytes(weight, tensor), first = 0;
   if (source.flags & TFC_SOURCE_STACKED) {
     first = bytes * (layer % weight.experts);
@@ -147,7 +152,7 @@ void addCalls(std::vector<PackCall> &calls, const tfc_module_v0 &module,
   rows = std::max(rows / rangeRows, int64_t(1)) * rangeRows;
   for (int64_t begin = 0; begin < weight.rows; begin += rows) {
     int64_t end = std::min(begin + rows, weight.rows);
-    int64_t row = source.first_row + begin * step;
+    int64_t row = source.first_row + part.rows + begin * step;
     calls.push_back(
         {w, layer, begin, end, &tensor,
          first + static_cast<uint64_t>(row) * rowBytes,
@@ -160,10 +165,18 @@ struct PackJob {
   const tfc_program_v0 &program;
   void *packed;
   Loading &loading;
-  std::vector<PackCall> calls;
+  uint32_t rank = 0;
+  std::vector<PackCall> calls = {};
 
+  RankPart partOf(const PackCall &call) const {
+    return rt::partOf(module, *module.weights[call.weight].sources, rank);
+  }
+  /// `data`: where the whole tensor begins.
   void pack(PackCall &call, const void *data, uint32_t dtype) const {
-    tfc_stored_v0 stored{data, dtype, 0};
+    int64_t bytes = dtype == TFC_DTYPE_F32 ? 4 : 2;
+    uintptr_t part = reinterpret_cast<uintptr_t>(data) +
+                     static_cast<uintptr_t>(partOf(call).elements * bytes);
+    tfc_stored_v0 stored{reinterpret_cast<const void *>(part), dtype, 0};
     tfc_pack_v0 pack{
         sizeof(pack),       call.weight,      call.layer,  1, &stored, packed,
         call.rowBegin,      call.rowEnd,      /*scale=*/1,
@@ -249,8 +262,9 @@ void packDecoded(const PackJob &job, PackCall &call) {
     int64_t step = std::max<int64_t>(source.row_step, 1);
     int64_t rows = (call.rowEnd - call.rowBegin - 1) * step + 1;
     values.resize(static_cast<size_t>(rows * matrix.columns));
-    matrix.decode(before + source.first_row + call.rowBegin * step, rows,
-                  values.data());
+    int64_t first = before + job.partOf(call).rows + source.first_row +
+                    call.rowBegin * step;
+    matrix.decode(first, rows, values.data());
   }
   call.isNotFinite = !std::all_of(values.begin(), values.end(),
                                   [](float x) { return std::isfinite(x); });
@@ -389,17 +403,18 @@ Status runPack(PackJob &job, tfc_body_fn range) {
 
 Result<Mapping> packWeights(const tfc_module_v0 &module,
                             const tfc_program_v0 &program,
-                            const BoundWeights &bound, Loading &loading) {
+                            const BoundWeights &bound, Loading &loading,
+                            uint32_t rank) {
   Result<Mapping> packed = Mapping::allocate(program.packed_bytes);
   if (!packed) {
     return packed;
   }
-  PackJob job{module, program, packed->data(), loading, {}};
+  PackJob job{module, program, packed->data(), loading, rank};
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
       const Tensor *tensor = bound[w][layer];
       if (tensor && !(module.weights[w].flags & TFC_WEIGHT_TIED)) {
-        addCalls(job.calls, module, w, layer, *tensor);
+        addCalls(job.calls, module, w, layer, *tensor, rank);
       }
     }
   }
@@ -415,15 +430,16 @@ Result<Mapping> packWeights(const tfc_module_v0 &module,
 
 Result<Mapping> packRandomWeights(const tfc_module_v0 &module,
                                   const tfc_program_v0 &program,
-                                  Loading &loading) {
+                                  Loading &loading, uint32_t rank) {
   Result<Mapping> packed = Mapping::allocate(program.packed_bytes);
   if (!packed) {
     return packed;
   }
-  PackJob job{module, program, packed->data(), loading, {}};
+  PackJob job{module, program, packed->data(), loading, rank};
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
-      if (!(module.weights[w].flags & TFC_WEIGHT_TIED)) {
+      bool isTied = module.weights[w].flags & TFC_WEIGHT_TIED;
+      if (!isTied && !partOf(module, *module.weights[w].sources, rank).isNone) {
         job.calls.push_back({w, layer, 0, module.weights[w].rows, nullptr});
       }
     }

@@ -24,12 +24,14 @@ void releasePages(const Tensor &tensor);
 uint64_t bytesToPack(const tfc_weight_v0 &weight, const Tensor &tensor);
 
 /// Packs bound tensors by ranges of rows, in parallel, and has the program
-/// prepare what it makes of them. (weight, layer) pairs that no tensor stores
-/// are left zero. Errors: Exhausted, Incompatible (what would be rounded),
-/// Internal, Cancelled, those of prepareWeights.
+/// prepare what it makes of them; in a library of ranks the part of one.
+/// (weight, layer) pairs that no tensor stores are left zero. Errors:
+/// Exhausted, Incompatible (what would be rounded), Internal, Cancelled, those
+/// of prepareWeights.
 Result<Mapping> packWeights(const tfc_module_v0 &module,
                             const tfc_program_v0 &program,
-                            const BoundWeights &bound, Loading &loading);
+                            const BoundWeights &bound, Loading &loading,
+                            uint32_t rank = 0);
 
 /// Where weights come from: a checkpoint (files and folders, whose tensors are
 /// one set), a file of packed weights, or both, in which case the file is made
@@ -38,6 +40,7 @@ struct WeightPaths {
   std::vector<std::string> checkpoint;
   std::string packed;
   bool sharesPacked = false; // PackedMemory::Shared
+  uint32_t rank = 0;         // whose part they are, of a library of ranks
 };
 
 struct LoadedWeights {
@@ -58,7 +61,7 @@ Result<LoadedWeights> loadWeights(const tfc_module_v0 &module,
 /// Exhausted, Internal, Cancelled.
 Result<Mapping> packRandomWeights(const tfc_module_v0 &module,
                                   const tfc_program_v0 &program,
-                                  Loading &loading);
+                                  Loading &loading, uint32_t rank = 0);
 
 } // namespace tfc::rt
 

@@ -29,6 +29,13 @@ StepHost::StepHost(const tfc_host_v0 &host) {
           [&] { return self.lent->launch(self.lent->ctx, launch); });
     };
   }
+  if (host.reduce) {
+    table.reduce = [](void *ctx, float *values, int64_t count) {
+      auto &self = *static_cast<StepHost *>(ctx);
+      return self.goOn(
+          [&] { return self.lent->reduce(self.lent->ctx, values, count); });
+    };
+  }
 }
 
 /// Does what compiled code asks for, unless the step is to end. Nothing is

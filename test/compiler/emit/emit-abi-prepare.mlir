@@ -53,6 +53,6 @@ llvm.func @prepare_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // CHECK: @{{.*}} = private constant [2 x {{.*}}] [{{.*}} { ptr @[[ENCODE]], i32 1, i32 1, i32 0, i32 1, i32 0, i32 0, {{.*}}, ptr @encode_workspace_bytes, ptr @encode },
 // CHECK-SAME: { ptr @[[PREPARE]], i32 0, i32 0, i32 0, i32 1, i32 2, i32 0, ptr null, ptr null, ptr null, ptr @prepare_workspace_bytes, ptr @prepare }]
 // One weight is stored: the other one is in no table.
-// CHECK: private constant {{.*}} { i32 9, i32 9, ptr
+// CHECK: private constant {{.*}} { i32 10, i32 9, ptr
 // CHECK-SAME: i32 0, i32 1, i32 1, i32 0, i32 0, i32 0, i64 64,
 // CHECK: icmp ult i32 %{{.*}}, 9

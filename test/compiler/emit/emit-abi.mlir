@@ -84,9 +84,9 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // CHECK: @[[W:.*]] = private constant {{.*}} c"w\00"
 // CHECK: @[[PATTERN:.*]] = private constant {{.*}} c"{p}w.{i}\00"
 // CHECK: @[[PATTERNS:.*]] = private constant [2 x ptr] [ptr @[[PATTERN]], ptr @[[W]]]
-// CHECK: @[[SOURCE:.*]] = private constant {{.*}} { ptr @[[PATTERNS]], i32 2, i32 1, i32 2, i32 7, i64 4, i64 8, i64 24, i64 1, i64 0 }]
-// CHECK: @[[ZEROS:.*]] = private constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
-// CHECK: @[[TIED:.*]] = private constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
+// CHECK: @[[SOURCE:.*]] = private constant {{.*}} { ptr @[[PATTERNS]], i32 2, i32 1, i32 2, i32 7, i64 4, i64 8, i64 24, i64 1, i64 0, i64 0, i64 0, i64 0 }]
+// CHECK: @[[ZEROS:.*]] = private constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0, i64 0, i64 0, i64 0 }]
+// CHECK: @[[TIED:.*]] = private constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0, i64 0, i64 0, i64 0 }]
 // CHECK: @[[WEIGHTS:.*]] = private constant {{.*}} { ptr @[[W]], ptr @[[SOURCE]], i32 1, i32 0, i32 1, i32 5, i32 2, i32 0, i64 8, i64 4, i32 0, i32 0, i32 0, i32 0 },
 // CHECK-SAME: ptr @[[ZEROS]], i32 1, i32 0, i32 0, i32 1, i32 1, i32 0, i64 8, i64 1, i32 0, i32 0, i32 0, i32 0 },
 // CHECK-SAME: ptr @[[TIED]], i32 1, i32 1, i32 0, i32 1, i32 1, i32 1, i64 8, i64 1, i32 0, i32 0, i32 0, i32 0 }]
@@ -106,8 +106,8 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // tfc_module_v0: header, sizes of elements, spec, its hash (FNV-1a of its text); kind, counts
 // of weights, programs, prefixes, eos, aliases; max_positions, pad, bos,
 // decoder_start.
-// CHECK: @[[MODULE:.*]] = private constant {{.*}} { i32 9, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 192, i32 120, i32 72, i32 64, i32 128, i32 72, i32 40, i32 48, i32 24, i32 24, i32 24, i32 0 }, ptr @[[SPEC]], i64 5619158933377590451,
-// CHECK-SAME: i32 1, i32 3, i32 1, i32 2, i32 1, i32 1, i64 64, i64 -1, i64 7, i64 0, ptr @[[EOS]], ptr @[[PREFIXES]], ptr @[[ALIASES]], ptr @[[WEIGHTS]], ptr @[[PROGRAMS]], ptr @[[GENERATION]] }]
+// CHECK: @[[MODULE:.*]] = private constant {{.*}} { i32 10, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 200, i32 120, i32 72, i32 88, i32 128, i32 72, i32 40, i32 48, i32 24, i32 24, i32 24, i32 0 }, ptr @[[SPEC]], i64 5619158933377590451,
+// CHECK-SAME: i32 1, i32 3, i32 1, i32 2, i32 1, i32 1, i64 64, i64 -1, i64 7, i64 0, ptr @[[EOS]], ptr @[[PREFIXES]], ptr @[[ALIASES]], ptr @[[WEIGHTS]], ptr @[[PROGRAMS]], ptr @[[GENERATION]], i32 0, i32 0 }]
 
 // Too old a host gets null.
 // CHECK: define ptr @tfc_module_query(i32 %[[MAX:.*]])
