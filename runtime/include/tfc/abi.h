@@ -505,7 +505,7 @@ enum {
    * groups have zero points, or zeros that are floats. */
   TFC_WEIGHT_ZEROS = 2,
   TFC_WEIGHT_FLOAT_ZEROS = 4,
-  /* Since version 9. Of such a weight: its scales, and zeros that are floats,
+  /* Since version 10. Of such a weight: its scales, and zeros that are floats,
    * are kept in 16 bits. pack returns TFC_PACK_ROUNDED, whatever it was
    * compiled to do, where those of a source of I4, or of a group that is
    * rounded, are not held by them. */
