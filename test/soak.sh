@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Longer than any test: what is asked for, as often as is asked for. What was run
 # becomes a row of test/ledger.json.
-#   test/soak.sh models 10000 [SEED] [SHARE]
-#                                      random models, each for many programs, or
-#                                      that share of what there is to compare
+#   test/soak.sh models 10000 [SEED] [SHARE]   random models for many programs, or
+#                                      for that share of what there is to compare
 #   test/soak.sh mutants 1000 [SEED]   mutants of what passes make
 #   test/soak.sh fuzz 600 [TARGET...]  so many seconds of each fuzzer
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -26,9 +26,10 @@ struct Counts {
 #if LLVM_ENABLE_STATS
 class Counter {
 public:
-  /// Takes a model of test/golden along the road of a program.
+  /// Takes a model of test/golden along the road of a program, what one of
+  /// `ranks` has of it.
   void count(const std::string &model, const char *target, OptLevel opt,
-             transformer::Storage weights, bool hasTaps);
+             transformer::Storage weights, bool hasTaps, int64_t ranks = 1);
 
   std::map<std::string, Counts> counts;
 
@@ -59,7 +60,7 @@ void Counter::run(ModuleOp module,
 }
 
 void Counter::count(const std::string &model, const char *target, OptLevel opt,
-                    transformer::Storage weights, bool hasTaps) {
+                    transformer::Storage weights, bool hasTaps, int64_t ranks) {
   spec::Diagnostics diagnostics;
   auto imported = huggingface::importDirectory(
       std::string(TFC_GOLDEN_DIR) + "/models/" + model, {}, diagnostics);
@@ -75,6 +76,9 @@ void Counter::count(const std::string &model, const char *target, OptLevel opt,
   options.opt = opt;
   options.weights = weights;
   options.rounds = true;
+  if (ranks > 1) {
+    run(*module, [&](OpPassManager &pm) { buildRanks(pm, ranks); });
+  }
   setTarget(*module, options);
   if (hasTaps) { // which keep passes from joining ops
     (*module)->setAttr(transformer::kCheckedAttrName, UnitAttr::get(&context));
@@ -97,6 +101,8 @@ TEST(Statistics, EveryPassOnModulesCounts) {
                 false);
   counter.count("debertav2-new", "x86-64-v3", OptLevel::Full, Storage::F32,
                 false);
+  counter.count("llama-tiles", "x86-64-v3", OptLevel::Full, Storage::F32, false,
+                /*ranks=*/2);
   counter.count("llama-tiles", "sm_80", OptLevel::Full, Storage::BF16, false);
   counter.count("gpt2-lm", "sm_80", OptLevel::Full, Storage::F32, false);
   counter.count("qwen35moe-lm", "sm_80", OptLevel::Full, Storage::F32, false);
