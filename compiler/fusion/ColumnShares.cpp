@@ -214,9 +214,9 @@ LogicalResult ColumnShares::checkMatrix(WeightOp weight) const {
 
 LogicalResult ColumnShares::check() const {
   WalkResult result = module->walk([&](WeightOp weight) -> WalkResult {
-    auto type = cast<RankedTensorType>(weight.getType());
-    bool isOfLayer = isa<scf::ForOp>(weight->getParentOp());
-    return isOfLayer && type.getRank() > 1 ? checkMatrix(weight) : success();
+    bool isOfLayer = isa_and_nonnull<scf::ForOp>(weight->getParentOp());
+    bool isMatrix = cast<ShapedType>(weight.getType()).getRank() > 1;
+    return isOfLayer && isMatrix ? checkMatrix(weight) : success();
   });
   return failure(result.wasInterrupted());
 }

@@ -198,10 +198,12 @@ void Splitter::splitCaches() {
     cache.setType(cast<CacheType>(cache.getType()).shareHeads(count));
   }
   for (auto function : module.getOps<func::FuncOp>()) {
-    Block &body = function.getBody().front();
-    function.setFunctionType(
-        FunctionType::get(function.getContext(), body.getArgumentTypes(),
-                          function.getFunctionType().getResults()));
+    if (function.isExternal()) {
+      continue;
+    }
+    function.setFunctionType(FunctionType::get(
+        function.getContext(), function.getBody().front().getArgumentTypes(),
+        function.getFunctionType().getResults()));
   }
 }
 

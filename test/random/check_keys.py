@@ -23,7 +23,7 @@ LEFT_OUT = {
     r"precision\.(weights|compute)=int[48]": "other numbers than the formulas'; "
                                           "golden models are held to a "
                                           "reference that rounds the same",
-    r"precision\.(rules|group|zeros).*": "of integers alone",
+    r"precision\.(rules|group|zeros|scales).*": "of integers alone",
     r".*_norm\.kind=none": "a norm that is \"none\" says it, too",
     r".*\.moe($|\.).*": "scores that are near choose other experts in f32; "
                          "golden models and drawn ones of families have them "
